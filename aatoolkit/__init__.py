@@ -127,10 +127,10 @@ if not TYPE_CHECKING:  # type checkers read the names above
 
     def __getattr__(name: str) -> Any:
         if name not in _MODULE_BY_NAME:
-            from aatoolkit.errors import missing_attribute
+            from aatoolkit.errors import make_attribute_error
 
-            hint = "" if name[0] == "_" else _hint_on_missing(name)
-            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC_NAMES, hint)
+            hint = "" if name[0] == "_" else _hint_on_unknown_name(name)
+            raise make_attribute_error("module 'aatoolkit'", name, _PUBLIC_NAMES, hint)
         module_path = _MODULE_BY_NAME[name]
         module = importlib.import_module(f"aatoolkit.{module_path or name}")
         value = getattr(module, name) if module_path else module
@@ -138,7 +138,7 @@ if not TYPE_CHECKING:  # type checkers read the names above
         return value
 
 
-def _hint_on_missing(name: str) -> str:
+def _hint_on_unknown_name(name: str) -> str:
     """Return where to find a method that is no function of this package; "" if there is none."""
     package = sys.modules[__name__]
     accessor = importlib.import_module("aatoolkit.display.accessor").Accessor

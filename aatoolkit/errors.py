@@ -139,8 +139,8 @@ class PayloadError(AAToolkitError, ValueError):
     limit: int | None
     """The maximum number of different JSON paths in a response, if this one has more."""
 
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, **{"problems": [message], **facts})
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message, **{"problems": [message], **details})
 
 
 class AvailabilityError(AAToolkitError, LookupError):
@@ -326,31 +326,31 @@ def warn(
     the ``__warningregistry__`` of a module. By default, the one of the user's module is used, so
     that a warning is shown once for each line of code.
     """
-    caller = sys._getframe()
-    own_packages = ("aatoolkit", "contextlib")  # whose decorators are between
-    while caller.f_back and caller.f_globals.get("__name__", "").partition(".")[0] in own_packages:
-        caller = caller.f_back
+    frame = sys._getframe()
+    package_names = ("aatoolkit", "contextlib")  # whose decorators are between
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in package_names:
+        frame = frame.f_back
     # Python shows a warning once for each line, so that later lines stand for the first.
-    line_number = next((key[2] for key in registry or () if message in key), caller.f_lineno)
+    line_number = next((key[2] for key in registry or () if message in key), frame.f_lineno)
     if registry is None:
-        registry = caller.f_globals.setdefault("__warningregistry__", {})
-    path = caller.f_code.co_filename
-    module_name = caller.f_globals.get("__name__", "")
+        registry = frame.f_globals.setdefault("__warningregistry__", {})
+    path = frame.f_code.co_filename
+    module_name = frame.f_globals.get("__name__", "")
     warnings.warn_explicit(message, category, path, line_number, module_name, registry)
 
 
-def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of ``names`` that are similar to ``name``, the most similar first; ignore case.
+def find_near_matches(name: object, known_names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the known names that are similar to ``name``, the most similar first.
 
     Examples
     --------
-    >>> near_matches("Chatgbt", ["chatgpt", "gemini"])
+    >>> find_near_matches("Chatgbt", ["chatgpt", "gemini"])
     ('chatgpt',)
     """
     import difflib  # only errors need it
 
     name_by_folded_name: dict[str, str] = {}
-    for candidate in names:
+    for candidate in known_names:
         name_by_folded_name.setdefault(str(candidate).casefold(), candidate)
     folded_matches = difflib.get_close_matches(
         str(name).casefold()[:_MAX_NAME_LENGTH], name_by_folded_name
@@ -362,14 +362,14 @@ _MAX_NAME_LENGTH = 200
 """The longest name to search for similar names; longer texts would be slow."""
 
 
-def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
+def suggest_names(suggestions: Sequence[str], fallback: str = "") -> str:
     """Return "did you mean …?" for an error message, or ``fallback`` if there are no suggestions.
 
     Examples
     --------
-    >>> did_you_mean(["chatgpt", "claude"])
+    >>> suggest_names(["chatgpt", "claude"])
     "did you mean 'chatgpt' or 'claude'?"
-    >>> did_you_mean([], "there are gemini, claude")
+    >>> suggest_names([], "there are gemini, claude")
     'there are gemini, claude'
     """
     return f"did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else fallback
@@ -389,7 +389,7 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     """
     names = [*map(str, names)]
     fallback = f"there are {', '.join(names)}" if names else "there are none"
-    return f"there is no {kind} {name!r}; {did_you_mean(near_matches(name, names), fallback)}"
+    return f"there is no {kind} {name!r}; {suggest_names(find_near_matches(name, names), fallback)}"
 
 
 def item_not_found(kind: str, name: object, names: Collection[str], hint: str = "") -> ItemNotFound:
@@ -398,10 +398,10 @@ def item_not_found(kind: str, name: object, names: Collection[str], hint: str = 
     ``kind`` and ``names`` are as for `unknown`. ``hint`` is the end of the message.
     """
     message = unknown(kind, name, names) + hint
-    return ItemNotFound(message, key=name, suggestions=near_matches(name, names))
+    return ItemNotFound(message, key=name, suggestions=find_near_matches(name, names))
 
 
-def missing_attribute(
+def make_attribute_error(
     owner: str, name: str, names: Sequence[str], hint: str = ""
 ) -> AttributeError:
     """Return the `AttributeError` for an attribute that does not exist; it lists similar names.
@@ -411,13 +411,13 @@ def missing_attribute(
 
     Examples
     --------
-    >>> print(missing_attribute("module 'aatoolkit'", "demoo", ["demo", "read_parquet"]))
+    >>> print(make_attribute_error("module 'aatoolkit'", "demoo", ["demo", "read_parquet"]))
     module 'aatoolkit' has no attribute 'demoo'; did you mean 'demo'?
     """
     message = f"{owner} has no attribute {name!r}"
     if name.startswith("_"):  # asked for by Python and its tools
         return AttributeError(message)
-    hint = hint or did_you_mean(near_matches(name, names), f"there are {', '.join(names)}")
+    hint = hint or suggest_names(find_near_matches(name, names), f"there are {', '.join(names)}")
     return AttributeError(
         f"{message}; {hint}", name=name
     )  # so Python adds no suggestion of its own
@@ -426,19 +426,19 @@ def missing_attribute(
 __all__: list[str] = []  # ``help`` would print every class in full after the tree of them
 
 
-def only_names(
-    module: str, names: Sequence[str]
+def make_module_lookup(
+    module: str, public_names: Sequence[str]
 ) -> tuple[Callable[[], Sequence[str]], Callable[[str], NoReturn]]:
-    """Return the ``__dir__`` and ``__getattr__`` of a module whose public names are ``names``."""
+    """Return the ``__dir__`` and ``__getattr__`` of a module with these public names."""
 
     def raise_unknown_attribute(name: str) -> NoReturn:
-        raise missing_attribute(f"module {module!r}", name, names)
+        raise make_attribute_error(f"module {module!r}", name, public_names)
 
-    return lambda: names, raise_unknown_attribute
+    return lambda: public_names, raise_unknown_attribute
 
 
 if not TYPE_CHECKING:  # type checkers go by what is declared
-    __dir__, __getattr__ = only_names(
+    __dir__, __getattr__ = make_module_lookup(
         __name__,
         [
             name

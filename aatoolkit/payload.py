@@ -93,7 +93,7 @@ class Request:
         ``options`` are further fields of the request, such as ``refresh``.
         """
         section_params = {} if section is None else {"section": section}
-        params = {**section_params, **scope._params()}
+        params = {**section_params, **scope._to_params()}
         return cls("agent-analytics", host, section, scope, params, **options)
 
     def with_base_url(self, base_url: str) -> Request:
@@ -190,7 +190,7 @@ class Request:
         )
 
 
-class _WithBodyHash:
+class _BodyHashMixin:
     """Base class of `Response` and `Payload`, with the SHA-256 of the body as a property."""
 
     body: bytes
@@ -206,7 +206,7 @@ class _WithBodyHash:
 
 
 @dataclass(frozen=True)
-class Response(_WithBodyHash):
+class Response(_BodyHashMixin):
     """One response of the API, to be stored in a cache, study or archive.
 
     Parameters
@@ -282,7 +282,7 @@ class Response(_WithBodyHash):
 
 
 @dataclass(frozen=True, repr=False)
-class Payload(_WithBodyHash, metaclass=ShortHelpMeta):
+class Payload(_BodyHashMixin, metaclass=ShortHelpMeta):
     """One response of the API: its bytes, its URL, and when it was fetched; immutable.
 
     Parameters
@@ -339,7 +339,9 @@ class Payload(_WithBodyHash, metaclass=ShortHelpMeta):
             raise ArgumentError("fetched_at has no time zone; give an aware time, in UTC at best")
 
     @classmethod
-    def _of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
+    def _from_response(
+        cls, response: Response, *, from_cache: bool = False, stale: bool = False
+    ) -> Payload:
         """Create a payload from a `Response`, which is what caches and archives store.
 
         ``from_cache`` and ``stale`` are as in the class.
@@ -376,33 +378,33 @@ class Payload(_WithBodyHash, metaclass=ShortHelpMeta):
         return decode.decode(self.body, section=self.section, scope=self.scope, **error_attributes)
 
     def __repr__(self) -> str:
-        names = (self.host, self.section, self.scope)
-        phrases = [*(str(word) for word in names if word is not None), f"{self.fetched_at:%F %T%z}"]
-        sender = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
-        phrases += [f"from {sender}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
+        parts = (self.host, self.section, self.scope)
+        phrases = [*(str(part) for part in parts if part is not None), f"{self.fetched_at:%F %T%z}"]
+        origin = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
+        phrases += [f"from {origin}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
         return visible(f"<Payload {', '.join(phrases)}>")
 
     _repr_pretty_ = print_wrapped
 
 
-def find_window(document: Any) -> tuple[str | None, str | None]:
+def find_day_window(document: Any) -> tuple[str | None, str | None]:
     """Return the first and the last day that a decoded response says it covers.
 
     A day that the response does not state is None.
 
     Examples
     --------
-    >>> find_window({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
+    >>> find_day_window({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
     ('2026-10-22', '2026-11-20')
-    >>> find_window({"window": {"days": 30}})
+    >>> find_day_window({"window": {"days": 30}})
     (None, None)
     """
     window = document.get("window") if isinstance(document, Mapping) else None
     window_fields = window if isinstance(window, Mapping) else {}
 
-    def find_day(*names: str) -> str | None:
+    def find_day(*field_names: str) -> str | None:
         return next(
-            (window_fields[name] for name in names if _is_day(window_fields.get(name))), None
+            (window_fields[name] for name in field_names if _is_day(window_fields.get(name))), None
         )
 
     return find_day("start", "from"), find_day("end", "to")

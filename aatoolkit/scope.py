@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
-from aatoolkit._util.attributes import SuggestsNames
+from aatoolkit._util.attributes import NameSuggestionMixin
 from aatoolkit._util.text import Names, clipped, print_wrapped, visible
-from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, warn
+from aatoolkit.errors import ScopeError, find_near_matches, suggest_names, unknown, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ _UNCHECKED_FILTER_NOTE = (
 
 
 @dataclass(frozen=True, init=False)
-class Scope(SuggestsNames):
+class Scope(NameSuggestionMixin):
     """The number of days that a request covers, and its filters; immutable.
 
     Parameters
@@ -85,8 +85,8 @@ class Scope(SuggestsNames):
                 suggestions=tuple(map(str, ALLOWED_DAYS)),
             )
         object.__setattr__(self, "days", int(days))
-        for name, values in zip(FILTERS, (engine, topic, category, brand), strict=True):
-            object.__setattr__(self, name, _validate_filter_values(name, values))
+        for name, filter_values in zip(FILTERS, (engine, topic, category, brand), strict=True):
+            object.__setattr__(self, name, _validate_filter_values(name, filter_values))
 
     def __repr__(self) -> str:
         argument_texts = [f"days={self.days}"]
@@ -104,22 +104,22 @@ class Scope(SuggestsNames):
         """
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
 
-    def _with(self, **changes: Any) -> Scope:
+    def _replace(self, **changes: Any) -> Scope:
         """Return a copy of the scope in which ``changes`` replace filters or the number of days.
 
         Examples
         --------
-        >>> Scope(engine="chatgpt")._with(days=7)
+        >>> Scope(engine="chatgpt")._replace(days=7)
         Scope(days=7, engine=('chatgpt',))
         """
         return Scope(**{"days": self.days, **self._filters, **changes})
 
-    def _params(self) -> dict[str, str]:
+    def _to_params(self) -> dict[str, str]:
         """Return the scope as a dict of the query parameters of a URL.
 
         Examples
         --------
-        >>> Scope(engine=("gemini", "chatgpt"))._params()
+        >>> Scope(engine=("gemini", "chatgpt"))._to_params()
         {'days': '30', 'engine': 'chatgpt,gemini'}
         """
         return {
@@ -129,7 +129,7 @@ class Scope(SuggestsNames):
 
     def _to_query(self) -> str:
         """Return the scope as the query string of a URL, such as ``days=7&engine=gemini``."""
-        return urlencode(self._params())
+        return urlencode(self._to_params())
 
     @classmethod
     def _from_query(cls, query: str) -> Scope:
@@ -144,8 +144,8 @@ class Scope(SuggestsNames):
                 "the query is not in UTF-8; write its values percent-encoded so"
             ) from None
         filters: dict[str, Any] = {}
-        for name, (text, *further_texts) in parameters.items():
-            if further_texts:
+        for name, (text, *repeated_texts) in parameters.items():
+            if repeated_texts:
                 raise ScopeError(
                     f"{name} is given twice; separate its values by commas", parameter=name
                 )
@@ -165,20 +165,20 @@ class Scope(SuggestsNames):
         ``options`` has the allowed values. If it does not list those of a filter, a warning is
         issued instead.
         """
-        for name, values in self._filters.items():
+        for name, filter_values in self._filters.items():
             if name in options.unknown:
-                warn(f"{name} {values!r} {_UNCHECKED_FILTER_NOTE}")
+                warn(f"{name} {filter_values!r} {_UNCHECKED_FILTER_NOTE}")
                 continue
             allowed_values = dict.fromkeys(options.values(name))
-            invalid_values = tuple(value for value in values if value not in allowed_values)
+            invalid_values = tuple(value for value in filter_values if value not in allowed_values)
             if invalid_values:
-                matches = (
+                near_matches = (
                     match
                     for value in invalid_values
-                    for match in near_matches(value, allowed_values)
+                    for match in find_near_matches(value, allowed_values)
                 )
-                suggestions = tuple(dict.fromkeys(matches))
-                hint = did_you_mean(suggestions, clipped(f"there are {', '.join(allowed_values)}"))
+                suggestions = tuple(dict.fromkeys(near_matches))
+                hint = suggest_names(suggestions, clipped(f"there are {', '.join(allowed_values)}"))
                 raise ScopeError(
                     f"unknown {name} {', '.join(map(repr, invalid_values))}; {hint}",
                     parameter=name,
@@ -196,7 +196,7 @@ class Scope(SuggestsNames):
         return self
 
 
-class ScopeOptions(SuggestsNames):
+class ScopeOptions(NameSuggestionMixin):
     """The values that each filter of a project may have, such as its engines and topics.
 
     Parameters
@@ -336,5 +336,5 @@ def _make_filter_error(name: str) -> ScopeError:
         unknown("filter", name, filter_names),
         parameter=name,
         unknown=(name,),
-        suggestions=near_matches(name, filter_names),
+        suggestions=find_near_matches(name, filter_names),
     )

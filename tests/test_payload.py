@@ -54,7 +54,7 @@ def test_a_payload_shows_where_it_came_from() -> None:
 
 
 def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:
-    assert decode.excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"
+    assert decode.make_excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"
 
 
 # -- requests and responses, as stores keep them ----------------------------------------------
@@ -83,7 +83,7 @@ def test_a_response_is_read_back_as_it_was_written_down(
     again = Response.from_dict(facts, body)
     assert again == response
     assert (again.key, again.sha256) == (response.key, response.sha256)
-    assert Payload._of(again).scope == request.scope
+    assert Payload._from_response(again).scope == request.scope
     for damaged in (body + b"x", b"y" + body[1:]):
         with pytest.raises(ValueError, match="not the one"):
             Response.from_dict(facts, damaged)

@@ -120,7 +120,7 @@ def test_an_unknown_filter_is_refused_with_near_matches() -> None:
     with pytest.raises(ScopeError, match=r"no filter 'engines'; did you mean 'engine'\?$"):
         Scope(engines="chatgpt")
     with pytest.raises(ScopeError, match="there are days, engine, topic, category, brand") as error:
-        Scope()._with(country="de")
+        Scope()._replace(country="de")
     assert (error.value.parameter, error.value.suggestions) == ("country", ())
 
 

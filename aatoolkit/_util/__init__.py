@@ -8,7 +8,7 @@
 - ``cancellation`` cancels calls in other threads.
 - ``defaults`` has the defaults of settings.
 - ``attributes`` has base classes for a short ``help`` and for attributes that are not there (the
-  suggestions of similar names: ``errors.did_you_mean``).
+  suggestions of similar names: ``errors.suggest_names``).
 - ``hosts`` converts host names to one spelling.
 - ``grouping`` groups values by a key.
 - ``data`` reads the JSON files in this folder.

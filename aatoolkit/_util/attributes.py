@@ -8,7 +8,7 @@ from abc import ABCMeta
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aatoolkit.errors import missing_attribute
+from aatoolkit.errors import make_attribute_error
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -74,12 +74,12 @@ def members_of(class_: type) -> list[tuple[str, str]]:
     return [*first_line_by_name.items()]
 
 
-class SuggestsNames(metaclass=ShortHelpMeta):
+class NameSuggestionMixin(metaclass=ShortHelpMeta):
     """A base class whose `AttributeError` for an unknown attribute suggests similar names.
 
     Examples
     --------
-    >>> class Menu(SuggestsNames):
+    >>> class Menu(NameSuggestionMixin):
     ...     def soup(self) -> None: ...
     >>> Menu().sup
     Traceback (most recent call last):
@@ -90,7 +90,7 @@ class SuggestsNames(metaclass=ShortHelpMeta):
     _name_in_errors = ""
     """The name of the object in the error message; by default the name of the class."""
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         """Return a hint on a missing attribute, e.g. ``write tables['rank']``; "" if none fits."""
         return ""
 
@@ -98,11 +98,13 @@ class SuggestsNames(metaclass=ShortHelpMeta):
 
         def __getattr__(self, name: str) -> Any:
             names = [name for name in (*dir(type(self)), *vars(self)) if name[0] != "_"]
-            hint = "" if name[0] == "_" else self._hint_on_missing(name)
-            raise missing_attribute(self._name_in_errors or type(self).__name__, name, names, hint)
+            hint = "" if name[0] == "_" else self._hint_on_unknown_name(name)
+            raise make_attribute_error(
+                self._name_in_errors or type(self).__name__, name, names, hint
+            )
 
 
-class ReadOnlyMapping(Mapping[K, V], SuggestsNames):
+class ReadOnlyMapping(Mapping[K, V], NameSuggestionMixin):
     """A base class of read-only mappings; in a notebook, Tab completes their keys."""
 
     _items: Mapping[K, Any]

@@ -17,7 +17,7 @@ CACHE_BYTES = 2 * 10**9
 DEADLINE_SECONDS = 60.0
 """The maximum duration of a call of the API with its retries, in seconds."""
 
-KEEP_HOURS = 168.0
+RETENTION_HOURS = 168.0
 """The number of hours for which an archive keeps files that were replaced."""
 
 WORKERS = 8
@@ -44,7 +44,7 @@ EXTRAS = {extra: tuple(packages) for extra, packages in load_constants("extras")
 
 
 @contextmanager
-def requiring_package(purpose: str, extra: str) -> Iterator[None]:
+def require_package(purpose: str, extra: str) -> Iterator[None]:
     """Convert an `ImportError` in a ``with`` block to `PackageMissing`, which says what to install.
 
     ``purpose`` begins the message, such as "pictures need". ``extra`` is the optional dependency
@@ -52,7 +52,7 @@ def requiring_package(purpose: str, extra: str) -> Iterator[None]:
 
     Examples
     --------
-    >>> with requiring_package("pictures need", "plot"):
+    >>> with require_package("pictures need", "plot"):
     ...     import matplotlib
     """
     try:

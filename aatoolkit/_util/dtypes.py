@@ -74,4 +74,4 @@ DTYPES = _load_dtypes()
 
 # The names of the dtypes that hold numbers, and of those that hold days and timestamps.
 NUMBER_DTYPES = ("Int64", "Float64")
-MOMENT_DTYPES = ("date", "timestamp")
+TEMPORAL_DTYPES = ("date", "timestamp")

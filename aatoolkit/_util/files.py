@@ -5,7 +5,7 @@ one step.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
->>> with writing(folder / "a.txt") as unfinished:
+>>> with write_atomically(folder / "a.txt") as unfinished:
 ...     _ = unfinished.write_text("whole")
 >>> [path.name for path in folder.iterdir()]
 ['a.txt']
@@ -42,62 +42,62 @@ _OLD_NAME_PATTERN = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 _ABANDONED_AGE_SECONDS = 86_400.0
 """The age in seconds from which an unfinished file is abandoned, on systems without locks."""
 
-_SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
+_FSYNC_ERRNOS = (errno.EINVAL, errno.ENOTSUP)
 """The error numbers of file systems that cannot sync."""
 
 
 @contextlib.contextmanager
-def writing(path: FilePath) -> Iterator[Path]:
+def write_atomically(path: FilePath) -> Iterator[Path]:
     """Write a file atomically, in a ``with`` block that writes a temporary file.
 
     The path of the temporary file is yielded. At the end of the block, the temporary file replaces
     the file at ``path``. If the file cannot be written, raise `NotWritten`.
     """
     target_path = _resolve(path)
-    with _converting_errors(target_path):
-        permission_bits = _permission_bits(target_path)
-        with _temporary_path(target_path.parent, is_folder=False) as temporary_path:
+    with _convert_os_errors(target_path):
+        permission_bits = _read_permission_bits(target_path)
+        with _make_temporary_path(target_path.parent, is_folder=False) as temporary_path:
             yield temporary_path
             if permission_bits not in (None, stat.S_IMODE(temporary_path.stat().st_mode)):
                 temporary_path.chmod(permission_bits)
-            _sync(temporary_path)
+            _fsync(temporary_path)
             _replace(temporary_path, target_path)
-    with _converting_errors(target_path, "is in place, but may not survive a loss of power"):
-        _sync(target_path.parent)
+    with _convert_os_errors(target_path, "is in place, but may not survive a loss of power"):
+        _fsync(target_path.parent)
 
 
-def write_whole(path: FilePath, content: bytes) -> Path:
+def write_bytes(path: FilePath, content: bytes) -> Path:
     """Write bytes to a file atomically, and return the path of the file."""
-    with writing(path) as temporary_path:
+    with write_atomically(path) as temporary_path:
         temporary_path.write_bytes(content)
     return Path(path)
 
 
 @contextlib.contextmanager
-def writing_folder(path: FilePath, *, overwrite: bool = False) -> Iterator[Path]:
+def write_folder_atomically(path: FilePath, *, overwrite: bool = False) -> Iterator[Path]:
     """Write a folder atomically, in a ``with`` block that writes files to a temporary folder.
 
     The path of the temporary folder is yielded. At the end of the block, the temporary folder is
     renamed to ``path``. An existing folder with files is replaced only with ``overwrite``.
     """
     target_path = _resolve(path)
-    with _converting_errors(target_path):
+    with _convert_os_errors(target_path):
         if _is_nonempty_folder(target_path) and not overwrite:
             problem = "the folder is not empty; pass overwrite=True to replace it, or name another"
             raise FileExistsError(errno.EEXIST, problem)
-        with _temporary_path(target_path.parent, is_folder=True) as temporary_path:
+        with _make_temporary_path(target_path.parent, is_folder=True) as temporary_path:
             yield temporary_path
             for written_path in (*temporary_path.rglob("*"), temporary_path):
-                _sync(written_path)
+                _fsync(written_path)
             if overwrite and _is_nonempty_folder(target_path):
                 _exchange_folders(temporary_path, target_path)
             else:
                 _replace(temporary_path, target_path)
-    with _converting_errors(target_path, "is in place, but may not survive a loss of power"):
-        _sync(target_path.parent)
+    with _convert_os_errors(target_path, "is in place, but may not survive a loss of power"):
+        _fsync(target_path.parent)
 
 
-def remove_abandoned(folder: FilePath) -> list[Path]:
+def remove_abandoned_files(folder: FilePath) -> list[Path]:
     """Remove the temporary files that killed processes left in a folder; return their paths."""
     removed_paths = []
     for path in [*Path(folder).glob(".*")]:
@@ -120,8 +120,8 @@ def remove_abandoned(folder: FilePath) -> list[Path]:
     return removed_paths
 
 
-_remove_abandoned_once = lru_cache(maxsize=1024)(remove_abandoned)
-"""Does the same as `remove_abandoned`, but only once per process and folder."""
+_remove_abandoned_files_once = lru_cache(maxsize=1024)(remove_abandoned_files)
+"""Does the same as `remove_abandoned_files`, but only once per process and folder."""
 
 
 def _resolve(path: FilePath) -> Path:
@@ -134,7 +134,7 @@ def _resolve(path: FilePath) -> Path:
 
 
 @contextlib.contextmanager
-def _converting_errors(target_path: Path, problem: str = "was not written") -> Iterator[None]:
+def _convert_os_errors(target_path: Path, problem: str = "was not written") -> Iterator[None]:
     """Convert an `OSError` in a ``with`` block to `NotWritten`.
 
     The message of `NotWritten` is ``target_path``, ``problem`` and the text of the `OSError`.
@@ -151,10 +151,10 @@ def _converting_errors(target_path: Path, problem: str = "was not written") -> I
 
 
 @contextlib.contextmanager
-def _temporary_path(folder: Path, *, is_folder: bool) -> Iterator[Path]:
+def _make_temporary_path(folder: Path, *, is_folder: bool) -> Iterator[Path]:
     """Create and lock a temporary file or folder, yield its path, and remove it at the end."""
     _make_folder(folder)
-    _remove_abandoned_once(folder)
+    _remove_abandoned_files_once(folder)
     while True:
         path = folder / f".tmp-{secrets.token_hex(8)}"
         with contextlib.ExitStack() as exit_stack:
@@ -187,7 +187,7 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
     return True
 
 
-def _permission_bits(path: Path) -> int | None:
+def _read_permission_bits(path: Path) -> int | None:
     """Return the permission bits of a file, or None if there is no file.
 
     Raise OSError if it is no regular file, or is write-protected.
@@ -214,7 +214,7 @@ def _make_folder(folder: Path) -> None:
         return
     _make_folder(folder.parent)
     folder.mkdir(exist_ok=True)
-    _sync(folder.parent)
+    _fsync(folder.parent)
 
 
 def _remove(path: Path) -> None:
@@ -235,8 +235,8 @@ def _replace(path: Path, target_path: Path) -> None:
 
 def _exchange_folders(new_folder: Path, target: Path) -> None:
     """Replace a folder by a new folder; if this fails, the old folder stays."""
-    # Linux exchanges the names in one step. Elsewhere `remove_abandoned` restores the old folder
-    # after a kill.
+    # Linux exchanges the names in one step. Elsewhere `remove_abandoned_files` restores the old
+    # folder after a kill.
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd = -100
     exchange_flag = 2
@@ -252,7 +252,7 @@ def _exchange_folders(new_folder: Path, target: Path) -> None:
     _remove(old_folder)
 
 
-def _sync(path: Path) -> None:
+def _fsync(path: Path) -> None:
     """Sync a file, or the entries of a folder, to disk."""
     is_folder = path.is_dir()
     if is_folder and os.name == "nt":
@@ -266,14 +266,14 @@ def _sync(path: Path) -> None:
     try:
         os.fsync(file_descriptor)
     except OSError as error:
-        if error.errno not in _SYNC_ERRORS:
+        if error.errno not in _FSYNC_ERRNOS:
             raise
     finally:
         os.close(file_descriptor)
 
 
-def find_mismatches(
-    expected: Mapping[str, str], actual: Mapping[str, str]
+def find_hash_mismatches(
+    expected_hashes: Mapping[str, str], actual_hashes: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Compare the hashes of files with the expected hashes, and yield each difference.
 
@@ -282,15 +282,15 @@ def find_mismatches(
 
     Examples
     --------
-    >>> list(find_mismatches({"a": "1", "b": "2"}, {"b": "3", "c": "4"}))
+    >>> list(find_hash_mismatches({"a": "1", "b": "2"}, {"b": "3", "c": "4"}))
     [('missing', 'a'), ('altered', 'b'), ('added', 'c')]
     """
-    for file_name in sorted({*expected, *actual}):
-        if file_name not in actual:
+    for file_name in sorted({*expected_hashes, *actual_hashes}):
+        if file_name not in actual_hashes:
             yield "missing", file_name
-        elif file_name not in expected:
+        elif file_name not in expected_hashes:
             yield "added", file_name
-        elif actual[file_name] != expected[file_name]:
+        elif actual_hashes[file_name] != expected_hashes[file_name]:
             yield "altered", file_name
 
 

@@ -9,12 +9,12 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def lists_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+def group_values(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     """Return a dict from each key to the list of its values, both in the order of the pairs.
 
     Examples
     --------
-    >>> lists_by_key([("a", 1), ("b", 2), ("a", 3)])
+    >>> group_values([("a", 1), ("b", 2), ("a", 3)])
     {'a': [1, 3], 'b': [2]}
     """
     values_by_key: dict[K, list[V]] = {}

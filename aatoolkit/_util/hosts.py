@@ -29,7 +29,7 @@ def canonical_host(host: str) -> str:
     >>> canonical_host(" Bücher.Example. ")
     'xn--bcher-kva.example'
     """
-    host_name = canonical_name(host.strip()) if isinstance(host, str) else None
+    host_name = normalize_host_name(host.strip()) if isinstance(host, str) else None
     if host_name is not None and "." in host_name:
         return host_name
     raise ScopeError(
@@ -40,7 +40,7 @@ def canonical_host(host: str) -> str:
     )
 
 
-def canonical_name(host: str) -> str | None:
+def normalize_host_name(host: str) -> str | None:
     """Return a host name in one spelling: lower case, punycode; None if the name is not valid."""
     ascii_host = host.lower() if host.isascii() else host
     if not ascii_host.isascii() or any(label.startswith("xn--") for label in ascii_host.split(".")):
@@ -48,9 +48,9 @@ def canonical_name(host: str) -> str | None:
             ascii_host = idna.encode(ascii_host, uts46=True, std3_rules=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):
             return None
-    labels = ascii_host.removesuffix(".").split(".")
+    dns_labels = ascii_host.removesuffix(".").split(".")
     is_well_formed = all(
-        map(_LABEL_PATTERN.fullmatch, labels)
-    ) and not _NUMERIC_LABEL_PATTERN.fullmatch(labels[-1])
-    host_name = ".".join(labels)
+        map(_LABEL_PATTERN.fullmatch, dns_labels)
+    ) and not _NUMERIC_LABEL_PATTERN.fullmatch(dns_labels[-1])
+    host_name = ".".join(dns_labels)
     return host_name if is_well_formed and len(host_name) <= _MAX_NAME_LENGTH else None

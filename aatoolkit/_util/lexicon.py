@@ -50,12 +50,12 @@ def fold(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def spaced(name: str, skipped_words: Collection[str] = ()) -> str:
+def join_words(name: str, skipped_words: Collection[str] = ()) -> str:
     """Return the words of a name joined by spaces, except the words in ``skipped_words``.
 
     Examples
     --------
-    >>> spaced("isDataComplete", ("is",))
+    >>> join_words("isDataComplete", ("is",))
     'data complete'
     """
     return " ".join(word for word in tokens(name) if word not in skipped_words)
@@ -129,38 +129,41 @@ def is_word_of(field_name: str, *word_groups: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def matches_form(
-    field_name: str, form: str, skipped_words: tuple[str, ...] | frozenset[str] = ()
+    field_name: str, form_name: str, skipped_words: tuple[str, ...] | frozenset[str] = ()
 ) -> bool:
     """Return whether a field name, split into words, matches a regular expression of the lexicon.
 
-    ``form`` is the name of the regular expression. The words in ``skipped_words`` are left out of
-    the field name.
+    ``form_name`` is the name of the regular expression. The words in ``skipped_words`` are left out
+    of the field name.
 
     Examples
     --------
     >>> matches_form("suppressedRows", "loss"), matches_form("missingPages", "loss")
     (True, False)
     """
-    return patterns("form")[form, None].fullmatch(spaced(field_name, skipped_words)) is not None
+    return (
+        load_patterns("form")[form_name, None].fullmatch(join_words(field_name, skipped_words))
+        is not None
+    )
 
 
 @cache
-def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
+def load_patterns(pattern_kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     """Return the regular expressions of one kind in the lexicon, as a dict.
 
-    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. Each key of the dict is a tuple of two:
-    the name of the meaning that a match has, and how sure this meaning is (``weak``, ``strong``,
-    ``plain``, which is the surest, or None).
+    ``pattern_kind`` is ``state``, ``flag``, ``stem`` or ``form``. Each key of the dict is a tuple
+    of two: the name of the meaning that a match has, and how sure this meaning is (``weak``,
+    ``strong``, ``plain``, which is the surest, or None).
     """
-    expressions_by_key: dict[tuple[str, str | None], list[str]] = {}
-    for kind_of_row, pattern_name, strength, expression in _read_lexicon()[1]:
-        if kind_of_row == kind:
-            expressions_by_key.setdefault((pattern_name, strength or None), []).append(
-                _REFERENCE_PATTERN.sub(_expand_reference, expression)
+    regexes_by_key: dict[tuple[str, str | None], list[str]] = {}
+    for kind_of_row, pattern_name, strength, regex in _read_lexicon()[1]:
+        if kind_of_row == pattern_kind:
+            regexes_by_key.setdefault((pattern_name, strength or None), []).append(
+                _REFERENCE_PATTERN.sub(_expand_reference, regex)
             )
     return {
-        name_and_strength: re.compile("|".join(expressions))
-        for name_and_strength, expressions in expressions_by_key.items()
+        name_and_strength: re.compile("|".join(regexes))
+        for name_and_strength, regexes in regexes_by_key.items()
     }
 
 
@@ -199,10 +202,10 @@ def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     words_by_group: dict[str, str] = {}
     pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
-        definition = _DEFINITION_LINE_PATTERN.fullmatch(line)
+        pattern_match = _DEFINITION_LINE_PATTERN.fullmatch(line)
         word_group, _, words_text = line.partition(":")
-        if definition:
-            pattern_rows.append(definition.groups(""))
+        if pattern_match:
+            pattern_rows.append(pattern_match.groups(""))
         elif words_text and not line.startswith("#"):
             words_by_group[word_group] = (
                 f"{words_by_group.get(word_group, '')} {words_text.strip()}".strip()

@@ -34,7 +34,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
     if unit in _FRACTION_UNITS:
         percentage = 100 * value
         decimals = 0 if (abs(percentage) >= 10 and not exact) or not percentage else 1
-        return _use_minus_signs(
+        return _replace_hyphens(
             f"{percentage:.{3 if exact and 0 < abs(percentage) < 0.1 else decimals}f}%"
         )
     if _is_currency(unit):
@@ -45,7 +45,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
         text = f"{value:,.0f}"
     else:
         text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
-    return _use_minus_signs(text) + _unit_suffix(unit)
+    return _replace_hyphens(text) + _unit_suffix(unit)
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
@@ -58,24 +58,24 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     """
     column_values = [float(value) for value in values]
     finite_values = [value for value in column_values if math.isfinite(value)]
-    max_magnitude = max(map(abs, finite_values), default=0.0)
+    max_absolute_value = max(map(abs, finite_values), default=0.0)
     if (
         unit in (*_FRACTION_UNITS, FRACTION_CHANGE)
         or _is_currency(unit)
-        or max_magnitude >= 1000
+        or max_absolute_value >= 1000
         or all(map(_is_integer, finite_values))
     ):
         return [number(value, unit) for value in column_values]
-    decimals = 1 if max_magnitude >= 10 else 2
+    decimals = 1 if max_absolute_value >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
-        else _use_minus_signs(f"{value:.{decimals}f}") + _unit_suffix(unit)
+        else _replace_hyphens(f"{value:.{decimals}f}") + _unit_suffix(unit)
         for value in column_values
     ]
 
 
-def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> list[str]:
+def format_equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> list[str]:
     """Format the numbers of a column with the same number of decimals.
 
     The number of decimals is such that the largest number has four digits. A number that would be
@@ -84,13 +84,13 @@ def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> l
 
     Examples
     --------
-    >>> equal_digits([917.5, 0.4689, 0.0])
+    >>> format_equal_digits([917.5, 0.4689, 0.0])
     ['917.5', '0.5', '0.0']
-    >>> equal_digits([3994.5, 0.4689, 0.0])
+    >>> format_equal_digits([3994.5, 0.4689, 0.0])
     ['3994', '0.469', '0']
-    >>> equal_digits([0.5, 0.02795]), equal_digits([1.0, 12.0])
+    >>> format_equal_digits([0.5, 0.02795]), format_equal_digits([1.0, 12.0])
     (['0.5000', '0.0279'], ['1', '12'])
-    >>> equal_digits([1234.5, float("nan")])
+    >>> format_equal_digits([1234.5, float("nan")])
     ['1234', '<NA>']
     """
     magnitudes = [abs(value) for value in values if math.isfinite(value)]
@@ -120,15 +120,15 @@ def format_tick(value: float, unit: str | None = None) -> str:
     ('12.5%', '2.5e+12', '4e−09')
     """
     if unit == FRACTION_CHANGE:
-        return _use_minus_signs(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
+        return _replace_hyphens(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
     if unit in _FRACTION_UNITS:
-        return _use_minus_signs(f"{round(100 * value, 6):g}%")
+        return _replace_hyphens(f"{round(100 * value, 6):g}%")
     if abs(value) >= 1e10 or 0 < abs(value) < 1e-4:
-        text = f"{value:.6g}"
+        tick_text = f"{value:.6g}"
     else:
         rounded = round(value, 6)
-        text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
-    return _use_minus_signs(text) + _unit_suffix(unit)
+        tick_text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
+    return _replace_hyphens(tick_text) + _unit_suffix(unit)
 
 
 def signed(value: float, unit: str | None = None) -> str:
@@ -150,15 +150,15 @@ def signed(value: float, unit: str | None = None) -> str:
         text = f"{magnitude:.1f} pp" if magnitude >= 0.05 else f"{magnitude:.0g} pp"
     else:
         text = number(magnitude, unit)
-    return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_use_minus_signs(text)}"
+    return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_replace_hyphens(text)}"
 
 
-def p_value(value: float) -> str:
+def format_p_value(value: float) -> str:
     """Format a p-value for a sentence, such as ``p = 0.036``.
 
     Examples
     --------
-    >>> p_value(0.0004), p_value(0.0361), p_value(0.29)
+    >>> format_p_value(0.0004), format_p_value(0.0361), format_p_value(0.29)
     ('p < 0.001', 'p = 0.036', 'p = 0.29')
     """
     return "p < 0.001" if value < 0.001 else f"p = {value:.{3 if value < 0.1 else 2}f}"
@@ -172,7 +172,7 @@ def _is_integer(value: float) -> bool:
     )
 
 
-def _use_minus_signs(text: str) -> str:
+def _replace_hyphens(text: str) -> str:
     """Replace the hyphens in a number's text by minus signs."""
     return text.replace("-", "−")
 

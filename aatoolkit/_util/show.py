@@ -1,7 +1,7 @@
 """Format tables as text of a given width, and as HTML.
 
-A `Frame` is a DataFrame with display options (`ShowAs`). If the option ``details`` is None, all
-columns are shown and no cell is truncated; such a table is called a listing.
+A `Frame` is a DataFrame with display options (`DisplayOptions`). If the option ``details`` is None,
+all columns are shown and no cell is truncated; such a table is called a listing.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.numbers import equal_digits
+from aatoolkit._util.numbers import format_equal_digits
 from aatoolkit._util.text import (
     counted,
     drop_inner_stops,
-    name_parts,
-    some_of,
+    join_some,
+    split_long_name,
     terminal_width,
     visible,
     wrap_cell,
 )
 
 _MAX_ROWS = 60
-_MAX_LISTING_ROWS = 200
+_MAX_COMPACT_ROWS = 200
 """The maximum number of rows shown, of tables and of listings."""
 
 _PAGE_WIDTH = 110
@@ -55,22 +55,22 @@ _MIDNIGHT_SUFFIX = " 00:00:00"
 STAR = "*"
 """The asterisk after a number that was measured only in part; a remark explains it."""
 
-Marks = dict[str, np.ndarray]
+CellMarks = dict[str, np.ndarray]
 """Maps the name of a column to a boolean mask of the rows whose number gets an asterisk."""
 
-Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
+RemarkFunction = Callable[[pd.DataFrame, Collection[str]], tuple[CellMarks, list[str]]]
 """The type of functions that return which numbers of a DataFrame get an asterisk, and sentences to
 print below the table. The second argument has the names of the columns that are shown.
 """
 
 
-def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
+def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[CellMarks, list[str]]:
     """Return an empty dict and an empty list, for tables without asterisks and remarks."""
     return {}, []
 
 
 @dataclass(frozen=True)
-class ShowAs:
+class DisplayOptions:
     """Display options of a table: which columns are shown, and the remarks below the table.
 
     Parameters
@@ -89,7 +89,7 @@ class ShowAs:
     details: tuple[str, ...] | None = None
     verdict: str = ""
     order: tuple[str, ...] = ()
-    remarks: Remarks = _no_remarks
+    remarks: RemarkFunction = _no_remarks
 
 
 class LazyAttr:
@@ -112,7 +112,7 @@ class Frame(pd.DataFrame):
     """
 
     _metadata = ["view"]  # noqa: RUF012 - pandas reads it from the class
-    view: ShowAs | None = None
+    view: DisplayOptions | None = None
 
     @property
     def attrs(self) -> dict[Any, Any]:
@@ -150,12 +150,12 @@ class Frame(pd.DataFrame):
 
     def sort_values(self, by: Any, **options: Any) -> Any:
         """Sort the rows as in pandas; a printed result always shows the columns ``by``."""
-        result = super().sort_values(by, **options)
+        sorted_frame_or_none = super().sort_values(by, **options)
         if self.view is not None:
-            names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
-            sorted_frame = self if result is None else result
-            object.__setattr__(sorted_frame, "view", replace(self.view, order=names))
-        return result
+            sorted_columns = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
+            sorted_frame = self if sorted_frame_or_none is None else sorted_frame_or_none
+            object.__setattr__(sorted_frame, "view", replace(self.view, order=sorted_columns))
+        return sorted_frame_or_none
 
     def __repr__(self) -> str:
         return super().__repr__() if self.view is None else as_text(self, self.view)
@@ -166,7 +166,7 @@ class Frame(pd.DataFrame):
         return as_html(self, self.view)
 
 
-def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
+def show_as(data: Any, view: DisplayOptions = DisplayOptions(), **options: Any) -> Frame:
     """Create a DataFrame with display options; by default, all columns are shown in full.
 
     Examples
@@ -180,14 +180,14 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
     return frame
 
 
-def as_text(frame: pd.DataFrame, options: ShowAs) -> str:
+def as_text(frame: pd.DataFrame, options: DisplayOptions) -> str:
     """Format a table as text for a terminal; ``options`` has the display options."""
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
-    if _is_left_to_pandas(frame):
+    if _uses_pandas_format(frame):
         return pandas_text
     if options.details is None:
-        columns, notes = _format_listing(frame)
+        columns, notes = _format_compact_table(frame)
         return "\n".join(
             ["\n\n".join(_split_into_blocks(columns, frame.index.nlevels, width)), *notes]
         )
@@ -198,49 +198,49 @@ def as_text(frame: pd.DataFrame, options: ShowAs) -> str:
         return "\n\n".join([pandas_text, *notes])
     columns, notes, hidden_names = _select_columns(frame, options, width)
     if hidden_names:
-        notes.append(f"not shown: {some_of(hidden_names, _MAX_HIDDEN_NAMES)}")
+        notes.append(f"not shown: {join_some(hidden_names, _MAX_HIDDEN_NAMES)}")
     note_lines = (line for note in notes for line in wrap_cell(note, width))
     return "\n".join([_align_columns(columns, width), *note_lines])
 
 
-def as_html(frame: pd.DataFrame, options: ShowAs) -> str | None:
+def as_html(frame: pd.DataFrame, options: DisplayOptions) -> str | None:
     """Format a table as HTML for a notebook; return None if pandas is set to show no HTML."""
-    if _is_left_to_pandas(frame):
+    if _uses_pandas_format(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
     hidden_names: list[str] = []
     if options.details is None:
-        columns, note_texts = _format_listing(frame)
+        columns, note_texts = _format_compact_table(frame)
         row_header_count = frame.index.nlevels
     else:
         columns, note_texts, hidden_names = _select_columns(frame, options, _PAGE_WIDTH)
         row_header_count = 1
     table = _columns_to_html(columns, row_header_count)
-    footer = "".join(f"<p>{markup_long(note)}</p>" for note in note_texts)
+    footer = "".join(f"<p>{escape_long(note)}</p>" for note in note_texts)
     if hidden_names:
         all_columns = _format_columns(frame.head(_MAX_ROWS), {})
-        footer += foldable_html(
+        footer += fold_html(
             f"all {frame.shape[1]} columns", _columns_to_html(all_columns, frame.index.nlevels)
         )
-    return block(table + footer)
+    return wrap_html(table + footer)
 
 
-def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
+def _uses_pandas_format(frame: pd.DataFrame) -> bool:
     """Return whether a table is empty or has duplicate column names, so that pandas formats it."""
     return frame.empty or not frame.columns.is_unique
 
 
-def block(content: str) -> str:
+def wrap_html(content: str) -> str:
     """Wrap HTML in a ``div`` that MathJax ignores."""
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
-def foldable_html(title: str, content: str, attribute: str = "") -> str:
+def fold_html(title: str, content: str, attribute: str = "") -> str:
     """Return an HTML element that shows its title; a click on the title shows the content."""
     return f"<details{attribute}><summary>{title}</summary>{content}</details>"
 
 
-def markup_long(text: str) -> str:
+def escape_long(text: str) -> str:
     """Escape a text as HTML without truncation."""
     return html.escape(visible(text))
 
@@ -272,7 +272,7 @@ class _Column(NamedTuple):
         return min(self.natural_width, max(len(self.name), text_width, max_part_width))
 
 
-def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
+def _format_compact_table(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
     """Format a table as a listing: all of its columns that have values, as text.
 
     Returns the columns, and notes to print below the table: on hidden rows, and on columns without
@@ -281,14 +281,14 @@ def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
     is_filled = frame.notna().any().to_numpy()
     is_filled = is_filled if is_filled.any() else ~is_filled
     empty_names = [visible(str(name)) for name in frame.columns[~is_filled]]
-    notes = _note_hidden_rows(frame, _MAX_LISTING_ROWS) + (
+    notes = _note_hidden_rows(frame, _MAX_COMPACT_ROWS) + (
         [f"no value in: {', '.join(empty_names)}"] if empty_names else []
     )
-    return _format_columns(frame.loc[:, is_filled].head(_MAX_LISTING_ROWS), {}), notes
+    return _format_columns(frame.loc[:, is_filled].head(_MAX_COMPACT_ROWS), {}), notes
 
 
 def _select_columns(
-    frame: pd.DataFrame, options: ShowAs, width: int
+    frame: pd.DataFrame, options: DisplayOptions, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
     """Select the columns of a table that fit in a width, and format them as text.
 
@@ -298,19 +298,19 @@ def _select_columns(
         The columns, notes to print below the table, and the names of hidden columns.
     """
     rows = frame.head(_MAX_ROWS)
-    details = options.details or ()
+    detail_columns = options.details or ()
     names = [*map(str, frame.columns)]
     marks, _ = options.remarks(frame, names)
-    index_column = _Column("", [cell_text(label) for label in rows.index], is_number=False)
+    index_column = _Column("", [format_cell_text(label) for label in rows.index], is_number=False)
     columns = dict(zip(names, _format_columns(rows, marks)[rows.index.nlevels :], strict=True))
     required_names = [name for name in names if name in options.order or name == options.verdict]
     optional_names = sorted(
-        (name for name in names if name not in required_names), key=details.__contains__
+        (name for name in names if name not in required_names), key=detail_columns.__contains__
     )
     cell_notes = {
         name: f"{visible(name)}: {columns[name].cells[0]}"
         for name in optional_names
-        if name not in details
+        if name not in detail_columns
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
@@ -319,7 +319,7 @@ def _select_columns(
     width_left -= sum(columns[name].min_width + _COLUMN_GAP for name in required_names)
     for name in optional_names:
         min_width = columns[name].min_width + _COLUMN_GAP
-        is_blank = name in details and {*columns[name].cells} == {"<NA>"}
+        is_blank = name in detail_columns and {*columns[name].cells} == {"<NA>"}
         if not is_blank and name not in cell_notes and (min_width <= width_left or not shown_names):
             shown_names.append(name)
             width_left -= min_width
@@ -347,7 +347,7 @@ def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
 # -- cells as text -----------------------------------------------------------------------------
 
 
-def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
+def _format_columns(rows: pd.DataFrame, marks: CellMarks) -> list[_Column]:
     """Format the index and the columns of a table as text.
 
     ``marks`` has, by column, a boolean mask of the numbers that get an asterisk.
@@ -363,7 +363,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     for position, name in enumerate(map(str, rows.columns)):
         column = _format_column(name, rows.iloc[:, position], has_mixed_units)
         if name in marks:
-            stars = (STAR if is_marked else " " * len(STAR) for is_marked in marks[name])
+            stars = (STAR if has_star else " " * len(STAR) for has_star in marks[name])
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
             column = column._replace(cells=cells)
         columns.append(column)
@@ -377,9 +377,9 @@ def _format_column(name: str, values: pd.Series, has_mixed_units: bool = False) 
     if pd.api.types.is_float_dtype(dtype):
         numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
         return _Column(
-            visible(name), equal_digits(numbers, has_mixed_units=has_mixed_units), is_number
+            visible(name), format_equal_digits(numbers, has_mixed_units=has_mixed_units), is_number
         )
-    cells = [cell_text(value) for value in values]
+    cells = [format_cell_text(value) for value in values]
     if pd.api.types.is_datetime64_any_dtype(dtype) and all(
         cell.endswith(_MIDNIGHT_SUFFIX) or cell == "<NA>" for cell in cells
     ):
@@ -387,7 +387,7 @@ def _format_column(name: str, values: pd.Series, has_mixed_units: bool = False) 
     return _Column(visible(name), cells, is_number)
 
 
-def cell_text(value: Any) -> str:
+def format_cell_text(value: Any) -> str:
     """Return the value of a cell as one line of printable text."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "<NA>"
@@ -396,7 +396,7 @@ def cell_text(value: Any) -> str:
 
 def _split_name(word: str) -> list[str]:
     """Split a long word into parts after which a line may break; a short word is not split."""
-    return name_parts(word) if len(word) > _MAX_NAME_LENGTH else [word]
+    return split_long_name(word) if len(word) > _MAX_NAME_LENGTH else [word]
 
 
 # -- lines -------------------------------------------------------------------------------------
@@ -411,12 +411,12 @@ def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int)
     index_columns = [*columns[:level_count]]
     column_blocks = [[*columns[:level_count]]]
     for column in columns[level_count:]:
-        longer_block = [*column_blocks[-1], column]
-        block_width = sum(column.min_width + _COLUMN_GAP for column in longer_block) - _COLUMN_GAP
-        if block_width > width and len(longer_block) > level_count + 1:
+        extended_block = [*column_blocks[-1], column]
+        block_width = sum(column.min_width + _COLUMN_GAP for column in extended_block) - _COLUMN_GAP
+        if block_width > width and len(extended_block) > level_count + 1:
             column_blocks.append([*index_columns, column])
         else:
-            column_blocks[-1] = longer_block
+            column_blocks[-1] = extended_block
     return [_align_columns(columns_of_block, width) for columns_of_block in column_blocks]
 
 
@@ -456,7 +456,7 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
 
 def _columns_to_html(columns: Sequence[_Column], row_header_count: int) -> str:
     """Format columns as an HTML table; the first ``row_header_count`` columns are row headers."""
-    return table_html(
+    return make_table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
         number_columns={position for position, column in enumerate(columns) if column.is_number},
@@ -464,7 +464,7 @@ def _columns_to_html(columns: Sequence[_Column], row_header_count: int) -> str:
     )
 
 
-def table_html(
+def make_table_html(
     headers: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
@@ -490,7 +490,7 @@ def table_html(
 
     Examples
     --------
-    >>> table_html(["n"], [["<1>"]], number_columns=[0])
+    >>> make_table_html(["n"], [["<1>"]], number_columns=[0])
     ... # doctest: +NORMALIZE_WHITESPACE
     '<table class="dataframe tex2jax_ignore"><thead><tr><th scope="col"
     style="text-align:right;vertical-align:top">n</th></tr></thead><tbody><tr><td
@@ -498,40 +498,40 @@ def table_html(
     """
 
     def format_cell(position: int, text: str, scope: str = "") -> str:
-        style = f"text-align:{'right' if position in number_columns else 'left'};vertical-align:top"
+        css = f"text-align:{'right' if position in number_columns else 'left'};vertical-align:top"
         max_length = max((len(row[position]) for row in rows), default=0) if scope == "col" else 0
         if max_length > _MAX_NAME_LENGTH:
-            style += f";min-width:{12 if max_length <= _LONG_CELL_LENGTH else 24}em"
+            css += f";min-width:{12 if max_length <= _LONG_CELL_LENGTH else 24}em"
         words = visible(text).split(" ")
-        content = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
+        cell_html = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
         if position in code_columns and scope != "col":
-            content = f"<code>{content}</code>"
-        tag, attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
-        return f'<{tag}{attribute} style="{style}">{content}</{tag}>'
+            cell_html = f"<code>{cell_html}</code>"
+        tag, scope_attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
+        return f'<{tag}{scope_attribute} style="{css}">{cell_html}</{tag}>'
 
     def format_row(row: Sequence[str]) -> str:
         return "".join(
-            format_cell(position, text, "row" * (position < row_header_count))
-            for position, text in enumerate(row)
+            format_cell(position, cell, "row" * (position < row_header_count))
+            for position, cell in enumerate(row)
         )
 
     header_cells = "".join(
         format_cell(position, text, "col") for position, text in enumerate(headers)
     )
     body = "".join(f"<tr>{format_row(row)}</tr>" for row in rows)
-    title = f'<caption style="text-align:left">{markup_long(caption)}</caption>' if caption else ""
+    title = f'<caption style="text-align:left">{escape_long(caption)}</caption>' if caption else ""
     thead = f"<thead><tr>{header_cells}</tr></thead>" if headers else ""
     return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
 
 
-def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
+def name_rows(index: pd.Index, mask: np.ndarray) -> str:
     """Return a text that names the rows in a boolean mask, such as ``rows 0, 2-4`` or ``1 row``.
 
     Examples
     --------
-    >>> row_ranges(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
+    >>> name_rows(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
     'rows 0, 2-4'
-    >>> row_ranges(pd.Index(["a", "b"]), np.array([True, False]))
+    >>> name_rows(pd.Index(["a", "b"]), np.array([True, False]))
     '1 row'
     """
     positions = np.flatnonzero(mask)

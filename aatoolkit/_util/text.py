@@ -48,27 +48,27 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def name_parts(word: str) -> list[str]:
+def split_long_name(word: str) -> list[str]:
     """Split a long name after dots and slashes, where a line may break.
 
     Examples
     --------
-    >>> name_parts("source_domains.rank")
+    >>> split_long_name("source_domains.rank")
     ['source_domains.', 'rank']
     """
     return _NAME_BREAK_PATTERN.split(word)
 
 
-def json_text(value: Any, *, indent: int | None = None) -> str:
+def to_json_text(value: Any, *, indent: int | None = None) -> str:
     r"""Serialize a value to JSON text, with characters escaped that would control a terminal.
 
     Examples
     --------
-    >>> json_text(["Müller\u202e"])
+    >>> to_json_text(["Müller\u202e"])
     '["Müller\\u202e"]'
     """
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    return _UNSAFE_CHARACTER_PATTERN.sub(_json_escape, text)
+    encoded_json = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    return _UNSAFE_CHARACTER_PATTERN.sub(_json_escape, encoded_json)
 
 
 def canonical_json(value: Any) -> str:
@@ -82,12 +82,12 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     r"""Escape control and invisible characters, and the backslash of ``\uXXXX``, as ``\uXXXX``.
 
     Examples
     --------
-    >>> escaped("a\x9bb\\u0041")
+    >>> escape_text("a\x9bb\\u0041")
     'a\\u009bb\\u005cu0041'
     """
     return _ESCAPABLE_PATTERN.sub(_json_escape, text)
@@ -124,14 +124,14 @@ def clipped(text: str, max_length: int = _MAX_SHOWN_CHARACTERS) -> str:
     return visible(text if len(text) <= max_length else f"{text[:max_length]}…")
 
 
-def combined_reason(reasons: Iterable[str | None]) -> str | None:
+def combine_reasons(reasons: Iterable[str | None]) -> str | None:
     """Join several reasons by ``"; "`` without duplicates.
 
     Examples
     --------
-    >>> combined_reason(["Claude has not run.", None, "No key.; Claude has not run."])
+    >>> combine_reasons(["Claude has not run.", None, "No key.; Claude has not run."])
     'Claude has not run; No key'
-    >>> combined_reason(["Claude has not run."])
+    >>> combine_reasons(["Claude has not run."])
     'Claude has not run.'
     """
     distinct_reasons = [*dict.fromkeys(filter(None, reasons))]
@@ -145,19 +145,19 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
     )
 
 
-def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
+def join_some(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
     """Join the first ``max_count`` names as text, and add how many others there are.
 
     Examples
     --------
-    >>> some_of([*"abc"]), some_of([*"abcde"])
+    >>> join_some([*"abc"]), join_some([*"abcde"])
     ('a, b, c', 'a, b, c and 2 more')
     """
-    remainder = f" and {len(names) - max_count} more" if len(names) > max_count else ""
-    return separator.join(names[:max_count]) + remainder
+    omission_note = f" and {len(names) - max_count} more" if len(names) > max_count else ""
+    return separator.join(names[:max_count]) + omission_note
 
 
-def counted(number: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     """Return a number with a noun in the singular or plural, such as "3 rows".
 
     Examples
@@ -165,7 +165,7 @@ def counted(number: int, noun: str) -> str:
     >>> counted(1, "row"), counted(1204, "row")
     ('1 row', '1,204 rows')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def humanize(name: str) -> str:
@@ -182,7 +182,7 @@ def humanize(name: str) -> str:
     return " ".join(spelling_by_word.get(word, word) for word in visible(name).split("_")).strip()
 
 
-def capitalized(text: str) -> str:
+def capitalize(text: str) -> str:
     """Return a text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
@@ -231,7 +231,7 @@ def terminal_width() -> int:
     return shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns
 
 
-def wrap_cell(text: str, width: int) -> list[str]:
+def wrap_cell(cell_text: str, width: int) -> list[str]:
     """Wrap a text into lines; long names are broken after dots and slashes.
 
     Examples
@@ -240,14 +240,14 @@ def wrap_cell(text: str, width: int) -> list[str]:
     ['see source_domains.', 'retrieved_answer_count']
     """
     breakable_words = []
-    for word in text.split(" "):
-        fitting_part = ""
-        for name_part in name_parts(word) if len(word) > width else [word]:
-            if fitting_part and len(fitting_part) + len(name_part) > width:
-                breakable_words.append(fitting_part)
-                fitting_part = ""
-            fitting_part += name_part
-        breakable_words.append(fitting_part)
+    for word in cell_text.split(" "):
+        fitting_text = ""
+        for name_part in split_long_name(word) if len(word) > width else [word]:
+            if fitting_text and len(fitting_text) + len(name_part) > width:
+                breakable_words.append(fitting_text)
+                fitting_text = ""
+            fitting_text += name_part
+        breakable_words.append(fitting_text)
     return textwrap.wrap(" ".join(breakable_words), width, break_on_hyphens=False) or [""]
 
 
@@ -304,12 +304,12 @@ class TitledRepr(metaclass=ShortHelpMeta):
         return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{list_items}</ul></div>'
 
 
-def parse_moment(text: str) -> date | datetime | None:
+def parse_datetime(text: str) -> date | datetime | None:
     """Parse a day or a timestamp in ISO 8601; return None for any other text.
 
     Examples
     --------
-    >>> parse_moment("2026-11-05"), parse_moment("05.11.2026")
+    >>> parse_datetime("2026-11-05"), parse_datetime("05.11.2026")
     (datetime.date(2026, 11, 5), None)
     """
     try:
@@ -318,18 +318,18 @@ def parse_moment(text: str) -> date | datetime | None:
         return None
 
 
-def unused_name(name: str, used_names: Iterable[str]) -> str:
+def find_unused_name(name: str, used_names: Iterable[str]) -> str:
     """Return a name that is not used yet: ``name`` itself, or with a number appended.
 
     Examples
     --------
-    >>> unused_name("hits", ["hits", "hits_2"])
+    >>> find_unused_name("hits", ["hits", "hits_2"])
     'hits_3'
     """
     taken_names = set(used_names)
-    free_name = name
-    next_number = 2
-    while free_name in taken_names:
-        free_name = f"{name}_{next_number}"
-        next_number = next_number + 1
-    return free_name
+    candidate_name = name
+    suffix_number = 2
+    while candidate_name in taken_names:
+        candidate_name = f"{name}_{suffix_number}"
+        suffix_number = suffix_number + 1
+    return candidate_name

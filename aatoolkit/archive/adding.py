@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import counted, print_wrapped, visible
 from aatoolkit.archive.responses import (
@@ -308,7 +308,7 @@ def plan_requests(
                 if response.body is not None and response.request_key in missing_requests
             }
     pending_requests = missing_requests - resumed_responses.keys()
-    sections_by_target = lists_by_key(
+    sections_by_target = group_values(
         (project_scope, request_key[1])
         for request_key, project_scope in target_by_request.items()
         if request_key in pending_requests

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.attributes import ShortHelpMeta
-from aatoolkit._util.defaults import KEEP_HOURS
+from aatoolkit._util.defaults import RETENTION_HOURS
 from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import show_as
 from aatoolkit._util.text import Names, code, counted, print_wrapped, visible
@@ -53,7 +53,7 @@ from aatoolkit.client.reading import ReadingOptions, as_unique_list, check_secti
 from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
-from aatoolkit.normalizer.tables import ResponseAtHand
+from aatoolkit.normalizer.tables import LoadedResponse
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -487,7 +487,7 @@ class Archive(metaclass=ShortHelpMeta):
         """How explanations call the archive."""
         return "the archive"
 
-    def _stored_responses(self, source: Source) -> Iterator[ResponseAtHand]:
+    def _stored_responses(self, source: Source) -> Iterator[LoadedResponse]:
         """Yield the archived responses that a frame's `Source` (in its metadata) identifies."""
         conditions = [USABLE_SQL]
         for column in ("sha256", "host", "section", "scope"):
@@ -497,7 +497,7 @@ class Archive(metaclass=ShortHelpMeta):
         for group in response_groups(self._snapshot(), " AND ".join(conditions)):
             for response in group:
                 derive_tables = partial(self._options.tables, response.section)
-                yield ResponseAtHand(source, response.payload(), derive_tables)
+                yield LoadedResponse(source, response.payload(), derive_tables)
 
     def _archived_frame(self, method_name: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
         """Read a DataFrame again, with the method and arguments that its metadata recorded."""
@@ -565,7 +565,7 @@ class Archive(metaclass=ShortHelpMeta):
     # -- keeping -------------------------------------------------------------------------------
 
     @raise_package_errors
-    def compact(self, *, keep_hours: float = KEEP_HOURS) -> UpkeepReport:
+    def compact(self, *, keep_hours: float = RETENTION_HOURS) -> UpkeepReport:
         """Join small files, sort their rows by host, and delete old files.
 
         Rows of calls that were interrupted over a day ago are removed. Other processes can read and

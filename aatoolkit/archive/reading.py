@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from aatoolkit._util.defaults import requiring_package
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.defaults import require_package
+from aatoolkit._util.grouping import group_values
 from aatoolkit.archive.responses import USABLE_SQL, row_to_source
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
@@ -34,7 +34,7 @@ from aatoolkit.frame.cell_status import MEASURED_COLUMN
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import NO_METADATA, ColumnMetadata, FrameMetadata, attach
-from aatoolkit.metadata.column import with_failures
+from aatoolkit.metadata.column import with_failed_responses
 from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import encode_categories, to_frame
 
@@ -244,7 +244,7 @@ class TableReader:
         )
         column_metadata = self._combine_column_metadata(columns, responses, time_column)
         if failed_count:
-            column_metadata = with_failures(column_metadata, failed_count, len(responses))
+            column_metadata = with_failed_responses(column_metadata, failed_count, len(responses))
         metadata = FrameMetadata(
             {name: column_metadata.get(name, MEASURED_COLUMN) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
@@ -264,7 +264,7 @@ class TableReader:
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
         stored_names = {column: name for name, column in declared_names.items()}
-        responses_by_metadata: dict[str, list[ResponseRow]] = lists_by_key(
+        responses_by_metadata: dict[str, list[ResponseRow]] = group_values(
             (response["states"], response) for response in responses
         )
         columns_by_metadata = {
@@ -284,7 +284,7 @@ class TableReader:
             if (
                 len(
                     {
-                        (column.other_availability, column.statements)
+                        (column.default_availability, column.statements)
                         for column in metadata_variants.values()
                     }
                 )
@@ -521,7 +521,7 @@ def dask_frame(snapshot: Snapshot, table_path: str, until: datetime | None) -> A
     ``table_path`` is where the archive has the table, such as ``tables/domains/source_domains``.
     Rows fetched after ``until`` are left out.
     """
-    with requiring_package("a Dask DataFrame needs", "scale"):
+    with require_package("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     visible_files = snapshot.files_of(table_path)
     empty_frame = to_frame(visible_files.schema.empty_table(), "pyarrow")

@@ -14,13 +14,13 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import to_json_text
 from aatoolkit.archive.schema import CONTEXT_SCHEMA, RESPONSES_TABLE, SYSTEM_SCHEMAS
 from aatoolkit.archive.snapshot import Snapshot, sql_in
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
-from aatoolkit.payload import Payload, find_window
+from aatoolkit.payload import Payload, find_day_window
 from aatoolkit.scope import FILTERS, Scope
 
 _COMPRESSION_CODEC = "zstd"
@@ -71,7 +71,7 @@ class ArchivedResponse:
             )
         data_window: Any = (None, None)
         with contextlib.suppress(orjson.JSONDecodeError):
-            data_window = find_window(orjson.loads(payload.body))
+            data_window = find_day_window(orjson.loads(payload.body))
         first_day, last_day = (iso_day and date.fromisoformat(iso_day) for iso_day in data_window)
         return cls(
             run,
@@ -86,7 +86,7 @@ class ArchivedResponse:
             last_day,
             payload.stale,
             payload.url,
-            json_text(dict(payload.headers)),
+            to_json_text(dict(payload.headers)),
             None,
             payload.body,
         )
@@ -112,7 +112,7 @@ class ArchivedResponse:
             False,
             str(getattr(error, "url", None) or ""),
             "{}",
-            json_text({"kind": type(error).__name__, "message": error.message}),
+            to_json_text({"kind": type(error).__name__, "message": error.message}),
             body or None,
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import to_json_text
 from aatoolkit.archive.store import MOMENT_TYPE, RUNS_SCHEMA, RUNS_TABLE, ArchiveStore
 from aatoolkit.errors import ArchiveError
 from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE
@@ -174,7 +174,7 @@ class StoredTable:
         return {
             SECTION_PROPERTY: self.section,
             TABLE_PREFIX_PROPERTY: self.prefix,
-            DECLARATION_PROPERTY: json_text(dump_table(self.table)),
+            DECLARATION_PROPERTY: to_json_text(dump_table(self.table)),
         }
 
     @classmethod

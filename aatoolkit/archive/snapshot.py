@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import Names, parse_moment
+from aatoolkit._util.text import Names, parse_datetime
 from aatoolkit.archive.schema import CHANGES_TABLE, CONTEXT_SCHEMA, SYSTEM_SCHEMAS
 from aatoolkit.archive.store import (
     ADDED_COLUMNS_PROPERTY,
@@ -189,7 +189,7 @@ def to_moment(
     """
     if value is None:
         return None
-    parsed_value = parse_moment(value) if isinstance(value, str) else value
+    parsed_value = parse_datetime(value) if isinstance(value, str) else value
     if isinstance(parsed_value, datetime) and parsed_value.tzinfo is not None:
         with contextlib.suppress(OverflowError):
             return parsed_value.astimezone(UTC)

@@ -40,9 +40,9 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow.fs import FileSelector, FileSystem, LocalFileSystem, PyFileSystem, SubTreeFileSystem
 
-from aatoolkit._util.defaults import requiring_package
+from aatoolkit._util.defaults import require_package
 from aatoolkit._util.files import FilePath
-from aatoolkit._util.text import clipped, json_text, visible
+from aatoolkit._util.text import clipped, to_json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.study.files import sha256_of, software_versions
 
@@ -64,14 +64,14 @@ FIX_HINT = "archive.verify() says more, and archive.rebuild() makes tables anew 
 
 def import_deltalake() -> ModuleType:
     """Import and return the package deltalake."""
-    with requiring_package("an archive needs", "archive"):
+    with require_package("an archive needs", "archive"):
         import deltalake
     return deltalake
 
 
 def import_duckdb() -> ModuleType:
     """Import and return the package duckdb."""
-    with requiring_package("an archive needs", "archive"):
+    with require_package("an archive needs", "archive"):
         import duckdb as package
     return package
 
@@ -451,7 +451,7 @@ def log_run_state(
     **counts : int
         The numbers of ``responses`` and of ``failed`` requests.
     """
-    versions_json = json_text(software_versions())
+    versions_json = to_json_text(software_versions())
     logged_at = datetime.now(UTC)
     row = {"run": run_name, "state": state, "at": logged_at, "note": versions_json, **counts}
     new_row = pa.Table.from_pylist([row], RUNS_SCHEMA)
@@ -623,7 +623,7 @@ def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
 
     ``content`` has the names of runs and of replaced files, and the hashes by table and file.
     """
-    content_bytes = json_text(content).encode()
+    content_bytes = to_json_text(content).encode()
     file_name = f"{sha256_of(content_bytes)}.json"
     with store.convert_errors(CHECKSUMS_FOLDER):
         store.write_file(f"{CHECKSUMS_FOLDER}/{file_name}", content_bytes)

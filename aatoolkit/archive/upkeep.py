@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit._util.text import counted, visible
 from aatoolkit.archive.responses import USABLE_SQL, ArchivedResponse, response_groups
 from aatoolkit.archive.schema import (
@@ -144,7 +144,7 @@ def _remove_expired_runs(store: ArchiveStore) -> None:
 
 
 def _compact_table(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
-    sizes_by_month = lists_by_key(
+    sizes_by_month = group_values(
         (file_row.get("partition.month"), file_row["size_bytes"])
         for file_row in store.data_files(name, table)
     )

@@ -116,7 +116,9 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
             (FRAMES_TABLE, (section, name, metadata_json, is_complete, built_table.size))
         )
     arrow_tables = {
-        name: built_table.arrow for name, built_table in built_tables.items() if built_table.size
+        name: built_table.arrow_table
+        for name, built_table in built_tables.items()
+        if built_table.size
     }
     declaration: Any = tables.declaration
     if sections.default_profile().get(section) is declaration:

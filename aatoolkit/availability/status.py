@@ -8,8 +8,8 @@ from enum import StrEnum
 from functools import reduce
 from typing import NoReturn
 
-from aatoolkit._util.text import combined_reason
-from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
+from aatoolkit._util.text import combine_reasons
+from aatoolkit.errors import ArgumentError, find_near_matches, suggest_names
 
 
 class TextEnum(StrEnum):
@@ -21,7 +21,7 @@ class TextEnum(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         """Raise an `ArgumentError` for a text that is no member; it suggests similar members."""
-        hint = did_you_mean(near_matches(value, map(str, cls)), f"there are {', '.join(cls)}")
+        hint = suggest_names(find_near_matches(value, map(str, cls)), f"there are {', '.join(cls)}")
         raise ArgumentError(f"{value!r} is no {cls.__name__}; {hint}", argument="value")
 
 
@@ -166,5 +166,5 @@ def combine(availabilities: Iterable[Availability]) -> Availability:
     causes = {availability.cause for availability in incomplete_parts}
     cause = causes.pop() if len(causes) == 1 else None
     return Availability(
-        status, cause, combined_reason(availability.reason for availability in incomplete_parts)
+        status, cause, combine_reasons(availability.reason for availability in incomplete_parts)
     )

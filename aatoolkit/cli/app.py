@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import DEMO_HOST, EXTRAS, KEEP_HOURS, MAX_DRAFT_REQUESTS
-from aatoolkit._util.files import write_whole
+from aatoolkit._util.defaults import DEMO_HOST, EXTRAS, MAX_DRAFT_REQUESTS, RETENTION_HOURS
+from aatoolkit._util.files import write_bytes
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
     CONNECTION_OPTIONS,
@@ -35,20 +35,20 @@ from aatoolkit.cli.shell import (
     WORKERS_OPTION,
     Args,
     OutputPath,
+    choose_format,
     chosen_sections,
     command,
     format_grid,
-    json_rows,
     make_client,
+    make_option,
     make_project,
     make_scope,
-    option,
     pick_options,
     print_note,
+    print_output,
     read_token,
-    show,
     show_frame,
-    table_format,
+    to_json_rows,
     write_data,
     write_table,
 )
@@ -105,13 +105,13 @@ click.version_option(aa.__version__, prog_name="aatoolkit", message="%(prog)s %(
 @command(
     app,
     "demo",
-    option(
+    make_option(
         "-o --out DIR",
         "The folder for the Parquet files.",
         OutputPath(is_folder=True),
         "aatoolkit-demo",
     ),
-    option("--host HOST", "The synthetic project to read.", default=DEMO_HOST),
+    make_option("--host HOST", "The synthetic project to read.", default=DEMO_HOST),
     *SYNTHETIC_OPTIONS,
     *FILTER_OPTIONS,
     JSON_OPTION,
@@ -147,25 +147,25 @@ def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
 @command(
     app,
     "read HOST [SECTION]",
-    option("--table NAME", "One table of it (default: the main table)."),
+    make_option("--table NAME", "One table of it (default: the main table)."),
     CSV_OPTION,
-    option(
+    make_option(
         "-o --out FILE",
         f"Write a file in the format of its suffix: {', '.join(TABLE_SUFFIXES)} (.parquet with "
         "metadata; .ndjson has a row per line); - is standard output.",
         OutputPath(*TABLE_SUFFIXES),
     ),
-    option(
+    make_option(
         "--require COLUMN ...",
         "Write nothing, and exit with 1, if nothing of this column was measured; may be repeated.",
     ),
-    option("--refresh", "Let the service refresh, and use no cached response."),
+    make_option("--refresh", "Let the service refresh, and use no cached response."),
     *READING_OPTIONS,
     help_text="Print one table of a section, or write it to a file.\n\nWithout a SECTION it prints "
     f"what the filters may be. The sections are {', '.join(SECTIONS)}.",
 )
 def read(args: Args) -> int:
-    format_name = table_format(args, args.out)
+    format_name = choose_format(args, args.out)
     scope = make_scope(args)
     with make_project(args) as project:
         if args.section is None:
@@ -178,12 +178,12 @@ def read(args: Args) -> int:
             if args.json:
                 json_output = {
                     "host": options.host,
-                    **{name: json_rows(getattr(options, name)) for name in FILTERS.values()},
+                    **{name: to_json_rows(getattr(options, name)) for name in FILTERS.values()},
                     "untagged": options.untagged,
                     "own_terms": [*options.own_terms],
                     "days": [*options.days],
                 }
-            show(args, json_output, _options_lines(options))
+            print_output(args, json_output, _iter_option_lines(options))
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
     name = args.table or next(iter(tables))
@@ -200,7 +200,7 @@ def read(args: Args) -> int:
     return 0
 
 
-def _options_lines(options: ScopeOptions) -> Iterator[str]:
+def _iter_option_lines(options: ScopeOptions) -> Iterator[str]:
     """Yield the lines that ``aatoolkit read HOST`` prints: the values that each filter may have."""
     for plural_name in FILTERS.values():
         frame = getattr(options, plural_name)
@@ -214,11 +214,13 @@ def _options_lines(options: ScopeOptions) -> Iterator[str]:
 @command(
     app,
     "report HOST",
-    option("-o --out FILE", "The HTML file to write.", OutputPath(".html", ".htm"), required=True),
-    option(
+    make_option(
+        "-o --out FILE", "The HTML file to write.", OutputPath(".html", ".htm"), required=True
+    ),
+    make_option(
         "--title TEXT", "The title of the page (default: the host), which still names the host."
     ),
-    option("--alias NAME", "A name to show instead of the host."),
+    make_option("--alias NAME", "A name to show instead of the host."),
     SECTIONS_OPTION,
     *READING_OPTIONS,
 )
@@ -229,7 +231,9 @@ def report(args: Args) -> int:
         dataset = project.read_all(chosen_sections(args, project.client), scope)
     report_path = str(dataset.report(args.out, title=args.title))
     errors = _print_errors(dataset)
-    show(args, {"file": report_path, "sections": [*dataset], "errors": errors}, [report_path])
+    print_output(
+        args, {"file": report_path, "sections": [*dataset], "errors": errors}, [report_path]
+    )
     print_note(f"a report of {counted(len(dataset), 'section')} is in {report_path}")
     return 1 if errors else 0
 
@@ -237,23 +241,23 @@ def report(args: Args) -> int:
 @command(
     app,
     "collect HOST...",
-    option(
+    make_option(
         "-o --out DIR",
         "The folder: DIR/HOST/DAY/SECTION/TABLE.parquet, DAY in UTC, with the filters.",
         OutputPath(is_folder=True),
         required=True,
     ),
-    option("--force", "Read and write anew what is there from today."),
+    make_option("--force", "Read and write anew what is there from today."),
     SECTIONS_OPTION,
     WORKERS_OPTION,
     *READING_OPTIONS,
 )
 def collect(args: Args) -> int:
     """Write all tables of hosts as Parquet files, into one folder per host and day."""
-    from aatoolkit._util.files import writing_folder
+    from aatoolkit._util.files import write_folder_atomically
     from aatoolkit.frame.parquet import write_section
 
-    rows: list[dict[str, Any]] = []
+    host_rows: list[dict[str, Any]] = []
     scope = make_scope(args)
     folder_name = (
         f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
@@ -262,40 +266,48 @@ def collect(args: Args) -> int:
         sections = chosen_sections(args, client)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / folder_name
-            due_sections = [name for name in sections if args.force or not (folder / name).is_dir()]
+            sections_to_read = [
+                name for name in sections if args.force or not (folder / name).is_dir()
+            ]
             table_count = 0
             errors = {}
-            for _, _, dataset in client._read_each_host(host, due_sections, scope):
+            for _, _, dataset in client._read_each_host(host, sections_to_read, scope):
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     section_folder = folder / tables.section
-                    with writing_folder(section_folder, overwrite=args.force) as temporary_folder:
+                    with write_folder_atomically(
+                        section_folder, overwrite=args.force
+                    ) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
                 errors = _print_errors(dataset, f"{host} ")
-            rows.append(
+            host_rows.append(
                 {
                     "host": host,
                     "folder": str(folder),
                     "files": table_count,
-                    "kept": len(sections) - len(due_sections),
+                    "kept": len(sections) - len(sections_to_read),
                     "errors": errors,
                 }
             )
-    grid_rows = ({**row, "errors": len(row["errors"])}.values() for row in rows)
-    show(
-        args, {"hosts": rows}, format_grid(("host", "folder", "files", "kept", "failed"), grid_rows)
+    summary_rows = ({**row, "errors": len(row["errors"])}.values() for row in host_rows)
+    print_output(
+        args,
+        {"hosts": host_rows},
+        format_grid(("host", "folder", "files", "kept", "failed"), summary_rows),
     )
-    if kept_count := sum(row["kept"] for row in rows):
-        print_note(f"{counted(kept_count, 'section')} of today kept; --force reads and writes anew")
-    return int(any(row["errors"] for row in rows))
+    if kept_section_count := sum(row["kept"] for row in host_rows):
+        print_note(
+            f"{counted(kept_section_count, 'section')} of today kept; --force reads and writes anew"
+        )
+    return int(any(row["errors"] for row in host_rows))
 
 
 @command(
     app,
     "cache",
-    option("--clear", "Delete the responses."),
-    option("--host HOST", "With --clear: those of this host only."),
-    option("--folder DIR", "The folder (default: the user's)."),
+    make_option("--clear", "Delete the responses."),
+    make_option("--host HOST", "With --clear: those of this host only."),
+    make_option("--folder DIR", "The folder (default: the user's)."),
     JSON_OPTION,
 )
 def cache(args: Args) -> int:
@@ -311,8 +323,8 @@ def cache(args: Args) -> int:
     hosts = [*map(vars, info.hosts)]
     headers = ("origin", "host", "responses", "bytes", "oldest", "newest")
     lines = format_grid(headers, ([host[name] for name in headers] for host in hosts))
-    output = {**vars(info), "hosts": hosts, "removed": removed_count}
-    show(args, output, () if args.clear else lines)
+    json_output = {**vars(info), "hosts": hosts, "removed": removed_count}
+    print_output(args, json_output, () if args.clear else lines)
     clear_note = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
     print_note(
         f"{clear_note}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}"
@@ -323,20 +335,20 @@ def cache(args: Args) -> int:
 @command(app, "doctor [HOST]", *SERVICE_OPTIONS, JSON_OPTION)
 def doctor(args: Args) -> int:
     """Check which packages are installed, the settings, and whether the service can be reached."""
-    diagnoses = [*_diagnoses(args)]
+    diagnoses = [*_iter_diagnoses(args)]
     headers = ("what", "good", "finding")
     mark_by_result = {True: "ok", False: "PROBLEM", None: "-"}
     lines = format_grid(
         headers, ((check, mark_by_result[is_good], detail) for check, is_good, detail in diagnoses)
     )
-    show(args, [dict(zip(headers, row, strict=True)) for row in diagnoses], lines)
+    print_output(args, [dict(zip(headers, row, strict=True)) for row in diagnoses], lines)
     return int(any(is_good is False for _, is_good, _ in diagnoses))
 
 
 _CORE_PACKAGES = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
 
 
-def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
+def _iter_diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
     """Check the installation, the settings, the cache and the service; yield a tuple per check.
 
     The tuple has the name of the check, whether the result is good (None if it is neither good nor
@@ -350,16 +362,16 @@ def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
     for name in _CORE_PACKAGES:
         yield name, True, _installed_version(name)
     for extra, packages in EXTRAS.items():
-        if absent_names := ", ".join(name for name in packages if not _installed_version(name)):
-            remedy = f'without {absent_names}: pip install "aatoolkit[{extra}]"'
+        if absent_packages := ", ".join(name for name in packages if not _installed_version(name)):
+            remedy = f'without {absent_packages}: pip install "aatoolkit[{extra}]"'
             yield f"extra {extra}", None, remedy
         else:
             versions = ", ".join(f"{name} {_installed_version(name)}" for name in packages)
             yield f"extra {extra}", True, versions
     try:
-        contents = cache_info()
-        size_text = f"{counted(contents.responses, 'response')}, {contents.bytes:,} bytes"
-        yield "cache", True, f"{size_text} in {contents.folder}"
+        info = cache_info()
+        size_text = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
+        yield "cache", True, f"{size_text} in {info.folder}"
     except AAToolkitError as error:
         yield "cache", False, str(error)
     try:
@@ -397,17 +409,19 @@ def _installed_version(package: str) -> str:
 @command(
     profile_commands,
     "draft HOST",
-    option("-o --out FILE", "The Python file to write.", OutputPath(), required=True),
-    option("--requests N", "At most so many.", click.IntRange(1), MAX_DRAFT_REQUESTS),
-    option("--seconds N", "No longer than this.", click.FloatRange(1), 120),
-    option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
-    option(
+    make_option("-o --out FILE", "The Python file to write.", OutputPath(), required=True),
+    make_option("--requests N", "At most so many.", click.IntRange(1), MAX_DRAFT_REQUESTS),
+    make_option("--seconds N", "No longer than this.", click.FloatRange(1), 120),
+    make_option(
+        "--beside HOST ...", "Another project, to see what differs there; may be repeated."
+    ),
+    make_option(
         "--confirm",
         "Ask about each place that may state availability, except in sections with rules in --out. "
         "Type WORD=MEANING to correct a meaning, such as waiting=not_run, and then y, n, s or q.",
     ),
-    option("--section SECTION ...", "This section only; may be repeated (default: all)."),
-    option("--own-names", "Keep the service's names where there are others."),
+    make_option("--section SECTION ...", "This section only; may be repeated (default: all)."),
+    make_option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION_OPTIONS,
     JSON_OPTION,
 )
@@ -430,7 +444,7 @@ def draft(args: Args) -> int:
         path = profile_draft.save(args.out)
         if args.confirm:
             profile_draft.confirm().ask(keep=lambda: profile_draft.save(args.out))
-    output = {
+    json_output = {
         "file": str(path),
         "requests": len(profile_draft.requests),
         "sections": {
@@ -447,7 +461,7 @@ def draft(args: Args) -> int:
         if section_name not in {*profile_draft, *profile_draft.errors}
     ]
     summary = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
-    show(args, output, map(visible, summary.splitlines()))
+    print_output(args, json_output, map(visible, summary.splitlines()))
     if undrafted_sections:
         print_note(f"not drafted: {', '.join(undrafted_sections)}; more --requests may show them")
     print_note(f"the profile is in {path}; review it, and read with --profile {path}")
@@ -466,18 +480,20 @@ def check(args: Args) -> int:
     if args.profile is None:
         raise ArgumentError("name a profile with --profile FILE")
     with make_project(args) as project:
-        changes = aa.profile.check(project.client.profile, project)
-    rows = changes.itertuples(index=False)
+        profile_changes = aa.profile.check(project.client.profile, project)
+    rows = profile_changes.itertuples(index=False)
     lines = (visible(f"{row.section}: {row.change} {row.path} ({row.count})") for row in rows)
-    show(args, json_rows(changes), lines)
-    print_note(counted(len(changes), "change") if len(changes) else "nothing changed")
-    return 1 if len(changes) else 0
+    print_output(args, to_json_rows(profile_changes), lines)
+    print_note(
+        counted(len(profile_changes), "change") if len(profile_changes) else "nothing changed"
+    )
+    return 1 if len(profile_changes) else 0
 
 
 @command(
     profile_commands,
     "types FILE",
-    option("-o --out FILE", "The Python file to write.", OutputPath()),
+    make_option("-o --out FILE", "The Python file to write.", OutputPath()),
 )
 def types(args: Args) -> int:
     """Write a Python module with types for the tables and columns of a profile.
@@ -490,7 +506,7 @@ def types(args: Args) -> int:
     if args.out is None:
         write_data(module_source)
     else:
-        write_whole(args.out, module_source)
+        write_bytes(args.out, module_source)
         print_note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
     return 0
 
@@ -501,13 +517,15 @@ def types(args: Args) -> int:
 @command(
     app,
     "serve [DIR]",
-    option("--synth", "Write a synthetic store into DIR first."),
+    make_option("--synth", "Write a synthetic store into DIR first."),
     *SYNTHETIC_OPTIONS,
-    option("--describe", "Print the tables that a store may hold, and exit."),
-    option("--address IP", "The address to listen on.", default="127.0.0.1"),
-    option("--port N", "0 takes a free one.", click.IntRange(0, 65_535), 8765),
-    option("--accounts FILE", "JSON: the SHA-256 of each token, and the hosts that it may see."),
-    option(
+    make_option("--describe", "Print the tables that a store may hold, and exit."),
+    make_option("--address IP", "The address to listen on.", default="127.0.0.1"),
+    make_option("--port N", "0 takes a free one.", click.IntRange(0, 65_535), 8765),
+    make_option(
+        "--accounts FILE", "JSON: the SHA-256 of each token, and the hosts that it may see."
+    ),
+    make_option(
         "--token-file FILE",
         "One token that may see every host (default: AATOOLKIT_TOKEN, else a new one, which is "
         "printed).",
@@ -525,7 +543,7 @@ def serve(args: Args) -> int:
     try:
         if args.synth:
             service.write_synthetic_store(args.dir, **pick_options(args, "seed", "answers", "icc"))
-        accounts, token_origin = _accounts(args)
+        accounts, token_origin = _load_accounts(args)
         store = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
         raise ArgumentError(str(error)) from None
@@ -545,7 +563,7 @@ def serve(args: Args) -> int:
     return 0
 
 
-def _accounts(args: Args) -> tuple[Accounts, str]:
+def _load_accounts(args: Args) -> tuple[Accounts, str]:
     """Return the accounts (tokens) that the service accepts, and says where they are from."""
     import secrets
 
@@ -566,8 +584,8 @@ def _accounts(args: Args) -> tuple[Accounts, str]:
     return Accounts.single(token), f"the new token {token}"
 
 
-_REPLAY_OPTION = option("--replay", "Normalise the responses again, and compare the tables.")
-_DIR_OPTION = option(
+_REPLAY_OPTION = make_option("--replay", "Normalise the responses again, and compare the tables.")
+_DIR_OPTION = make_option(
     "--dir DIR", "The archive's folder, or s3://BUCKET/FOLDER.", click.STRING, required=True
 )
 
@@ -578,9 +596,9 @@ _DIR_OPTION = option(
 @command(
     study_commands,
     "record HOST DIR",
-    option("--title TEXT", "What a new study is about, in a line."),
-    option("--description TEXT", "The same, at length."),
-    option("--creator NAME ...", "Who makes a new study; may be repeated."),
+    make_option("--title TEXT", "What a new study is about, in a line."),
+    make_option("--description TEXT", "The same, at length."),
+    make_option("--creator NAME ...", "Who makes a new study; may be repeated."),
     SECTIONS_OPTION,
     *READING_OPTIONS,
     DIR=OutputPath(is_folder=True),
@@ -621,8 +639,8 @@ def record(args: Args) -> int:
             f"{counted(cached_count, 'response')} came from the cache; "
             "--no-cache asks the service anew"
         )
-    output = _study_as_json(study)
-    show(args, {"digest": study.digest, **output}, _list_records(output))
+    json_output = _study_as_json(study)
+    print_output(args, {"digest": study.digest, **json_output}, _list_records(json_output))
     print_note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if errors else 0
 
@@ -640,7 +658,9 @@ def verify_study(args: Args) -> int:
         output = _study_as_json(study)
     problems = [*map(vars, result.problems)]
     lines = [*_list_records(output), str(result.digest)] if result.ok else map(str, result.problems)
-    show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines)
+    print_output(
+        args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines
+    )
     if result.ok:
         print_note(
             f"{counted(result.files, 'file')}, {counted(result.records, 'record')}: all as sealed"
@@ -655,9 +675,9 @@ def diff(args: Args) -> int:
     Exits with 0 if nothing changed, and with 1 if something changed or a study was altered.
     """
     comparison = _open_study(args.study).diff(_open_study(args.other))
-    changes = json.loads(comparison.changes.to_json(orient="records"))
+    study_changes = json.loads(comparison.changes.to_json(orient="records"))
     lines = () if comparison.is_same else [str(comparison)]
-    show(args, {"same": comparison.same, "changes": changes}, lines)
+    print_output(args, {"same": comparison.same, "changes": study_changes}, lines)
     if comparison.is_same:
         print_note(_first_line(comparison))
     return 0 if comparison.is_same else 1
@@ -666,8 +686,8 @@ def diff(args: Args) -> int:
 @command(
     study_commands,
     "rerun NOTEBOOK STUDY",
-    option("-o --out FILE", "The notebook with its outputs.", OutputPath()),
-    option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
+    make_option("-o --out FILE", "The notebook with its outputs.", OutputPath()),
+    make_option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
     JSON_OPTION,
 )
 def rerun(args: Args) -> int:
@@ -682,7 +702,7 @@ def rerun(args: Args) -> int:
     except (StudyError, NotWritten) as error:
         print_note(f"aatoolkit: {error}")
         return 2
-    show(args, rerun_result.to_dict(), rerun_result.lines())
+    print_output(args, rerun_result.to_dict(), rerun_result.lines())
     if args.out is not None:
         print_note(f"written: {args.out}")
     return 0 if rerun_result.ok else 1
@@ -691,16 +711,16 @@ def rerun(args: Args) -> int:
 @command(
     study_commands,
     "publish STUDY OUT",
-    option(
+    make_option(
         "--redact COLUMN ...",
         "Leave out a column, a TABLE.COLUMN, or texts: all columns of words; a warning names the "
         "columns that still hold its values. May be repeated.",
     ),
-    option("--excel", "Write a workbook too."),
-    option("--csv", "Write CSV too."),
-    option("--responses", "Ship the responses too, to explain any number."),
-    option("--licence SPDX", "Such as CC-BY-4.0."),
-    option("--overwrite", "Replace an earlier publication in that folder."),
+    make_option("--excel", "Write a workbook too."),
+    make_option("--csv", "Write CSV too."),
+    make_option("--responses", "Ship the responses too, to explain any number."),
+    make_option("--licence SPDX", "Such as CC-BY-4.0."),
+    make_option("--overwrite", "Replace an earlier publication in that folder."),
     JSON_OPTION,
     OUT=OutputPath(is_folder=True),
 )
@@ -710,7 +730,7 @@ def publish(args: Args) -> int:
     options = pick_options(args, "redact", "excel", "csv", "responses", "licence", "overwrite")
     publication = study.publish(args.out, **options)
     written_paths = sorted(str(path) for path in publication.rglob("*") if path.is_file())
-    show(args, written_paths, written_paths)
+    print_output(args, written_paths, written_paths)
     print_note(
         f"the publication is in {publication}; it cites the study by its digest, {study.digest}"
     )
@@ -755,8 +775,8 @@ def _study_as_json(study: aa.Study) -> dict[str, Any]:
     archive_commands,
     "add [HOST]...",
     _DIR_OPTION,
-    option("--hosts FILE", "A file, one host a line."),
-    option("--refresh", "Ask the service also for what has a response of today."),
+    make_option("--hosts FILE", "A file, one host a line."),
+    make_option("--refresh", "Ask the service also for what has a response of today."),
     WORKERS_OPTION,
     SECTIONS_OPTION,
     *READING_OPTIONS,
@@ -773,11 +793,11 @@ def add(args: Args) -> int:
     with make_client(args) as client:
         sections = chosen_sections(args, client)
         report = aa.Archive(args.dir).add(client, hosts, scope, sections, refresh=args.refresh)
-    failure_rows = json_rows(report.failures.replace("", None))
+    failure_rows = to_json_rows(report.failures.replace("", None))
     report_fields = {
         name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
     }
-    show(args, {**report_fields, "failures": failure_rows})
+    print_output(args, {**report_fields, "failures": failure_rows})
     for row in failure_rows:
         request_text = " ".join(filter(None, (row["host"], row["section"], row["scope"])))
         print_note(f"aatoolkit: {visible(request_text)} failed: {row['message']}")
@@ -806,7 +826,7 @@ def _first_line(report: object) -> str:
 )
 def sql(args: Args) -> int:
     """Run one SELECT over the tables of an archive; without a QUERY, list the tables."""
-    format_name = table_format(args)
+    format_name = choose_format(args)
     archive = _open_archive(args.dir)
     frame = archive.tables if args.query is None else archive._sql_frame(args.query)
     if format_name == "csv":
@@ -832,7 +852,7 @@ def verify_archive(args: Args) -> int:
     verification = archive.verify(replay=args.replay)
     problems = [{"table": table, "problem": problem} for table, problem in verification.problems]
     lines = (visible(f"{table}: {problem}") for table, problem in verification.problems)
-    show(
+    print_output(
         args,
         {"ok": verification.ok, "responses": verification.responses, "problems": problems},
         lines,
@@ -845,14 +865,14 @@ def verify_archive(args: Args) -> int:
     archive_commands,
     "tidy",
     _DIR_OPTION,
-    option(
+    make_option(
         "--keep-hours N",
         "How long replaced files are kept for readers.",
         click.FloatRange(0),
-        KEEP_HOURS,
+        RETENTION_HOURS,
     ),
-    option("--forget HOST ...", "Remove it; may be repeated."),
-    option("--before DAY", "Remove what was fetched before this day."),
+    make_option("--forget HOST ...", "Remove it; may be repeated."),
+    make_option("--before DAY", "Remove what was fetched before this day."),
     JSON_OPTION,
 )
 def tidy(args: Args) -> int:
@@ -865,14 +885,14 @@ def tidy(args: Args) -> int:
         report = archive.forget([*args.forget] or None, before=args.before)
     else:
         report = archive.compact(keep_hours=args.keep_hours)
-    output = {
+    json_output = {
         "files": report.files,
         "bytes": report.bytes,
         "rows_removed": report.rows,
         "hosts": report.hosts,
         "busy": report.busy,
     }
-    show(args, output, [_first_line(report)])
+    print_output(args, json_output, [_first_line(report)])
     return 1 if report.busy else 0
 
 
@@ -882,21 +902,21 @@ def tidy(args: Args) -> int:
 @command(
     app,
     "explain STORE TABLE",
-    option("--column NAME", "The column of the number.", required=True),
-    option(
+    make_option("--column NAME", "The column of the number.", required=True),
+    make_option(
         "--where NAME=VALUE ...",
         "What identifies the row, such as engine=chatgpt; may be repeated.",
     ),
-    option(
+    make_option(
         "--row N",
         "The row by its number, from 0; by default the first without a value.",
         click.IntRange(0),
     ),
-    option("--host HOST", "The project, where there are several."),
-    option(
+    make_option("--host HOST", "The project, where there are several."),
+    make_option(
         "--scope QUERY", "The filters, where there are several, such as 'days=30&engine=claude'."
     ),
-    option("-o --out FILE", "Write a page of HTML with folds.", OutputPath(".html", ".htm")),
+    make_option("-o --out FILE", "Write a page of HTML with folds.", OutputPath(".html", ".htm")),
     JSON_OPTION,
 )
 def explain(args: Args) -> int:
@@ -921,12 +941,12 @@ def explain(args: Args) -> int:
     store = aa.Archive(path) if is_archive else _open_study(packed if packed.is_file() else path)
     explanation = store.explain(args.table, row_selector, args.column, host=args.host, scope=scope)
     if args.out is not None:
-        write_whole(args.out, _EXPLANATION_PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
+        write_bytes(args.out, _EXPLANATION_PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
         print_note(f"written: {args.out}")
     else:
-        show(args, explanation.to_dict(), [str(explanation)])
-    for early_end_text in explanation.ends:
-        print_note(f"the trail ends early: {early_end_text}")
+        print_output(args, explanation.to_dict(), [str(explanation)])
+    for end_reason in explanation.ends:
+        print_note(f"the trail ends early: {end_reason}")
     return 0 if explanation.is_complete else 1
 
 

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command_word.partition("=")[0] in shell.TOKEN_OPTIONS for command_word in command_words
         ):
             raise click.UsageError(shell.NO_TOKEN_MESSAGE)
-        with _warnings_as_notes(), app.make_context("aatoolkit", command_words) as context:
+        with _print_warnings_as_notes(), app.make_context("aatoolkit", command_words) as context:
             exit_code = int(app.invoke(context) or 0)
         sys.stdout.flush()
     except Exit as exit_signal:
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
             shell.print_note(error.format_message())
         shell.print_note(
-            f"{command}: {shell.usage_message(error)}\n{command} --help shows what there is"
+            f"{command}: {shell.format_usage_error(error)}\n{command} --help shows what there is"
         )
         return 2
     except BrokenPipeError:
@@ -103,7 +103,7 @@ def _report_interruption() -> int:
 
 
 @contextmanager
-def _warnings_as_notes() -> Iterator[None]:
+def _print_warnings_as_notes() -> Iterator[None]:
     """Print each warning in a ``with`` block once on standard error, without file and line."""
     seen_messages = set()
 

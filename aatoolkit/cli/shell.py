@@ -1,8 +1,8 @@
 """The common parts of all commands: options, error messages, output formats.
 
-A command is defined by its usage line and its options. An option is defined by its spelling and a
-description: ``option("--table NAME", "One table of it.")``. Error messages do not repeat arguments,
-as these may be tokens.
+A command is defined by its usage line and its options. An option is defined by its usage and a
+description: ``make_option("--table NAME", "One table of it.")``. Error messages do not repeat
+arguments, as these may be tokens.
 
 Data is written to standard output, notes to standard error. CSV and JSON are always UTF-8. Tables
 are printed in aligned columns, unless an option or the suffix of the file selects another format.
@@ -25,14 +25,14 @@ import click
 
 import aatoolkit as aa
 from aatoolkit._util.defaults import DEADLINE_SECONDS, WORKERS
-from aatoolkit._util.text import json_text, visible
+from aatoolkit._util.text import to_json_text, visible
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
     NotVisible,
     ScopeError,
-    did_you_mean,
-    near_matches,
+    find_near_matches,
+    suggest_names,
 )
 from aatoolkit.scope import ALLOWED_DAYS, FILTERS
 
@@ -65,7 +65,7 @@ TOKEN_OPTIONS = ("--token", "-token", "--bearer", "--api-key", "--password")
 """Options with which users may try to give a token; they are refused, as others could read it."""
 
 
-def usage_message(error: click.UsageError) -> str:
+def format_usage_error(error: click.UsageError) -> str:
     """Return the error message for a wrong command line; it does not repeat the values typed."""
     command: Any = error.ctx and error.ctx.command
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
@@ -74,25 +74,27 @@ def usage_message(error: click.UsageError) -> str:
         name = error.option_name
         if name in _ALL_OPTION_NAMES and isinstance(command, click.Group):
             return f"option {name!r} belongs after the command, as in aatoolkit read HOST {name} …"
-        option_names = [spelling for parameter in command.params for spelling in parameter.opts]
-        suggestion = did_you_mean(near_matches(name, option_names))
+        option_names = [
+            option_name for parameter in command.params for option_name in parameter.opts
+        ]
+        suggestion = suggest_names(find_near_matches(name, option_names))
         # A word that resembles no option may be a token.
         subject = f"option {name!r}" if suggestion or name in _ALL_OPTION_NAMES else "such option"
         return f"there is no {subject}{suggestion and f'; {suggestion}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
-        suggestion = did_you_mean(
-            near_matches(error.command_name, command.commands),
+        suggestion = suggest_names(
+            find_near_matches(error.command_name, command.commands),
             f"there are {', '.join(command.commands)}",
         )
         return f"there is no such command; {suggestion}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         name = " ".join(filter(None, (error.param.opts[-1], error.param.metavar)))
         is_missing = isinstance(error, click.MissingParameter)
-        return f"{name} {'is required' if is_missing else _accepted_values(error.param.type)}"
+        return f"{name} {'is required' if is_missing else _describe_values(error.param.type)}"
     return "too many arguments" if "unexpected extra" in error.message else error.message
 
 
-def _accepted_values(click_type: Any) -> str:
+def _describe_values(click_type: Any) -> str:
     """Return a phrase on the values that an option accepts, such as "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
@@ -138,7 +140,7 @@ class OutputPath(click.Path):
 _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
 
 
-def _click_type(placeholder: str, click_type: Any) -> Any:
+def _to_click_type(placeholder: str, click_type: Any) -> Any:
     """Return ``click_type``, or else `Path` for a placeholder such as ``FILE``, or None."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
@@ -147,38 +149,39 @@ _ALL_OPTION_NAMES: set[str] = set()
 """The spellings of all options, of whatever command."""
 
 
-def option(
-    spelling: str, help_text: str, click_type: Any = None, default: Any = None, **settings: Any
+def make_option(
+    usage: str, help_text: str, click_type: Any = None, default: Any = None, **click_settings: Any
 ) -> click.Option:
-    """Create an option of a command from its spelling, such as ``-o --out FILE``.
+    """Create an option of a command from its usage, such as ``-o --out FILE``.
 
     An option without a placeholder such as ``FILE`` is a flag. ``...`` at the end of the spelling
-    means that the option may be repeated. ``settings`` are further arguments of `click.Option`.
+    means that the option may be repeated. ``click_settings`` are further arguments of
+    `click.Option`.
     """
-    words = spelling.split()
-    option_names = [word for word in words if word.startswith("-")]
+    usage_words = usage.split()
+    option_names = [word for word in usage_words if word.startswith("-")]
     _ALL_OPTION_NAMES.update(option_names)
-    placeholders = words[len(option_names) :]
+    placeholders = usage_words[len(option_names) :]
     parameter_name = option_names[-1].strip("-").replace("-", "_")
     return click.Option(
         [*option_names, parameter_name],
-        type=_click_type("".join(placeholders[:1]), click_type),
+        type=_to_click_type("".join(placeholders[:1]), click_type),
         metavar=placeholders[0]
         if placeholders and not isinstance(click_type, click.Choice)
         else None,
         is_flag=not placeholders,
         multiple=placeholders[1:] == ["..."],
         help=help_text,
-        **settings | ({} if default is None else {"default": default, "show_default": True}),
+        **click_settings | ({} if default is None else {"default": default, "show_default": True}),
     )
 
 
-def _argument(usage_word: str, click_types: Mapping[str, Any]) -> click.Argument:
+def _make_argument(usage_word: str, click_types: Mapping[str, Any]) -> click.Argument:
     """Create a click argument from a word of a usage line, such as ``[SECTION]`` or ``HOST...``."""
     argument_name = usage_word.strip("[].")
     return click.Argument(
         [argument_name.lower()],
-        type=_click_type(argument_name, click_types.get(argument_name)),
+        type=_to_click_type(argument_name, click_types.get(argument_name)),
         nargs=-1 if usage_word.endswith("...") else 1,
         required=not usage_word.startswith("["),
     )
@@ -218,11 +221,11 @@ def command(
     token_note = _TOKEN_NOTE if {*SERVICE_OPTIONS} <= {*options} else ""
 
     def decorate(function: CommandFunction) -> CommandFunction:
-        def run(**values: Any) -> int:
+        def run(**option_values: Any) -> int:
             import aatoolkit.frame  # noqa: F401  frames have df.aa, which help does without
 
             try:
-                return function(Args(**values))
+                return function(Args(**option_values))
             except ScopeError as error:
                 if error.parameter == "host":
                     error.args = (f"{error}; the order is {group.name} {usage}",)
@@ -233,8 +236,8 @@ def command(
 
                 with suppress(AAToolkitError):  # the cache may be damaged
                     cached_hosts = {host_info.host for host_info in cache_info().hosts}
-                    host = canonical_host(values["host"])
-                    suggestion = did_you_mean(near_matches(host, cached_hosts))
+                    host = canonical_host(option_values["host"])
+                    suggestion = suggest_names(find_near_matches(host, cached_hosts))
                     if suggestion and host not in cached_hosts:
                         error.args = (f"{error}; {suggestion}",)
                 raise
@@ -242,7 +245,7 @@ def command(
         group.add_command(
             click.Command(
                 command_name,
-                params=[*(_argument(word, click_types) for word in arguments), *options],
+                params=[*(_make_argument(word, click_types) for word in arguments), *options],
                 callback=run,
                 help=help_text or function.__doc__,
                 epilog=f"{token_note}\n\n\b\nexamples:\n{examples}".strip(),
@@ -258,25 +261,27 @@ The service and the token come from --base-url and --token-file, then from the e
 (AATOOLKIT_BASE_URL, AATOOLKIT_TOKEN, AATOOLKIT_TOKEN_FILE), then from the system's key store. A
 token is never given on the command line, where others could read it."""
 
-JSON_OPTION = option("--json", "Print JSON.")
-CSV_OPTION = option("--csv", "Print CSV in UTF-8.")
-WORKERS_OPTION = option("--workers N", "Concurrent requests.", click.IntRange(1), WORKERS)
-SECTIONS_OPTION = option(
+JSON_OPTION = make_option("--json", "Print JSON.")
+CSV_OPTION = make_option("--csv", "Print CSV in UTF-8.")
+WORKERS_OPTION = make_option("--workers N", "Concurrent requests.", click.IntRange(1), WORKERS)
+SECTIONS_OPTION = make_option(
     "--section SECTION ...",
     "This section only; may be repeated (default: all, or those that the profile declares).",
 )
 FILTER_OPTIONS = (
-    option("--days N", "The window up to now.", click.Choice([str(n) for n in ALLOWED_DAYS]), "30"),
-    *(option(f"--{name} VALUE ...", f"This {name}; may be repeated.") for name in FILTERS),
+    make_option(
+        "--days N", "The window up to now.", click.Choice([str(n) for n in ALLOWED_DAYS]), "30"
+    ),
+    *(make_option(f"--{name} VALUE ...", f"This {name}; may be repeated.") for name in FILTERS),
 )
-PROFILE_OPTION = option(
+PROFILE_OPTION = make_option(
     "--profile FILE",
     "The profile of the service. It is a Python file, and is executed: use your own only.",
 )
 SERVICE_OPTIONS = (
-    option("--base-url URL", "The address of the service."),
-    option("--token-file FILE", "A file that holds the token."),
-    option(
+    make_option("--base-url URL", "The address of the service."),
+    make_option("--token-file FILE", "A file that holds the token."),
+    make_option(
         "--deadline SECONDS",
         f"How long a request may take, all attempts together (default: {DEADLINE_SECONDS:g}).",
         click.FloatRange(1),
@@ -284,15 +289,15 @@ SERVICE_OPTIONS = (
 )
 CONNECTION_OPTIONS = (
     *SERVICE_OPTIONS,
-    option("--no-cache", "Cache no responses."),
-    option("--offline", "Use cached responses only, those of the same token."),
+    make_option("--no-cache", "Cache no responses."),
+    make_option("--offline", "Use cached responses only, those of the same token."),
     PROFILE_OPTION,
 )
 READING_OPTIONS = (*FILTER_OPTIONS, *CONNECTION_OPTIONS, JSON_OPTION)
 SYNTHETIC_OPTIONS = (
-    option("--seed N", "Same seed, same data.", click.IntRange(0), 0),
-    option("--answers N", "AI answers in all.", click.IntRange(1), 5000),
-    option(
+    make_option("--seed N", "Same seed, same data.", click.IntRange(0), 0),
+    make_option("--answers N", "AI answers in all.", click.IntRange(1), 5000),
+    make_option(
         "--icc X",
         "How much answers to one prompt resemble each other (intra-class correlation).",
         click.FloatRange(0, 0.999),
@@ -301,9 +306,9 @@ SYNTHETIC_OPTIONS = (
 )
 
 
-def pick_options(args: Args, *names: str) -> dict[str, Any]:
+def pick_options(args: Args, *option_names: str) -> dict[str, Any]:
     """Return a dict with the values of the named options, except those without a value."""
-    option_values = {name: vars(args).get(name) for name in names}
+    option_values = {name: vars(args).get(name) for name in option_names}
     return {name: value for name, value in option_values.items() if value is not None}
 
 
@@ -350,10 +355,10 @@ def escape_unprintable() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def print_note(text: str) -> None:
+def print_note(note: str) -> None:
     """Print a note to standard error."""
     try:
-        print(text, file=sys.stderr, flush=True)
+        print(note, file=sys.stderr, flush=True)
     except BrokenPipeError:
         discard_output(sys.stderr)
 
@@ -364,17 +369,17 @@ def discard_output(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def write_data(content: bytes) -> None:
+def write_data(output_bytes: bytes) -> None:
     """Write bytes to standard output."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.write(output_bytes)
     sys.stdout.buffer.flush()
 
 
-def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
-    """Print the output of a command: ``output`` as JSON with ``--json``, else the ``lines``."""
+def print_output(args: Args, json_output: Any, lines: Iterable[str] = ()) -> None:
+    """Print the output of a command: as JSON with ``--json``, else the ``lines``."""
     if args.json:
-        write_data(f"{json_text(output, indent=2)}\n".encode())
+        write_data(f"{to_json_text(json_output, indent=2)}\n".encode())
     else:
         for line in lines:
             print(line)
@@ -382,9 +387,9 @@ def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
 
 def show_frame(args: Args, frame: pd.DataFrame) -> None:
     """Print a DataFrame as aligned columns, or as JSON with ``--json``."""
-    show(
+    print_output(
         args,
-        json_rows(frame) if args.json else None,
+        to_json_rows(frame) if args.json else None,
         format_grid(frame.columns, frame.to_numpy(object)),
     )
 
@@ -392,13 +397,13 @@ def show_frame(args: Args, frame: pd.DataFrame) -> None:
 def format_grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
     """Yield the lines of a text table with aligned columns; ``headers`` are the column names."""
     header_row = [*map(str, headers)]
-    text_rows = [header_row, *([_cell_text(cell_value) for cell_value in row] for row in rows)]
+    text_rows = [header_row, *([_format_cell(cell_value) for cell_value in row] for row in rows)]
     if sys.stdout.isatty():
         import pandas as pd
 
-        from aatoolkit._util.show import ShowAs, as_text
+        from aatoolkit._util.show import DisplayOptions, as_text
 
-        yield as_text(pd.DataFrame(text_rows[1:], columns=header_row), ShowAs(details=()))
+        yield as_text(pd.DataFrame(text_rows[1:], columns=header_row), DisplayOptions(details=()))
         return
     widths = [max(map(len, column)) for column in zip(*text_rows, strict=True)]
     for row in text_rows:
@@ -406,13 +411,13 @@ def format_grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterab
         yield "  ".join(f"{cell:{width}}" for cell, width in cells_and_widths).rstrip()
 
 
-def _cell_text(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Return one value of a table as text without line breaks."""
     from pandas import isna
     from pandas.api.types import is_scalar
 
     if not is_scalar(value):
-        return ", ".join(map(_cell_text, value))
+        return ", ".join(map(_format_cell, value))
     if isna(value):
         return ""
     if getattr(value, "hour", None) == 0 and getattr(value, "tzinfo", None) is None:
@@ -423,7 +428,7 @@ def _cell_text(value: Any) -> str:
 # -- tables in a format ------------------------------------------------------------------------
 
 
-def table_format(args: Args, out_path: Path | None = None) -> str:
+def choose_format(args: Args, out_path: Path | None = None) -> str:
     """Return the format in which to write a table, such as ``csv`` or ``grid``.
 
     An option such as ``--csv`` selects it, or the suffix of the file ``out_path``.
@@ -444,20 +449,25 @@ def table_format(args: Args, out_path: Path | None = None) -> str:
 
 def write_table(frame: pd.DataFrame, name: str, format_name: str, out_path: Path | None) -> None:
     """Write a table in a format such as ``csv``, to a file or else to standard output."""
-    from aatoolkit._util.files import write_whole
+    from aatoolkit._util.files import write_bytes
 
     if format_name in _FILE_WRITER_BY_FORMAT:
         _FILE_WRITER_BY_FORMAT[format_name](frame, out_path)
     elif out_path is None:
         write_data(_SERIALIZER_BY_FORMAT[format_name](frame, name))
     else:
-        write_whole(out_path, _SERIALIZER_BY_FORMAT[format_name](frame, name))
+        write_bytes(out_path, _SERIALIZER_BY_FORMAT[format_name](frame, name))
 
 
-def json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def to_json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a DataFrame as a list of dicts of JSON values."""
-    columns = {str(column_name): _json_values(frame[column_name]) for column_name in frame.columns}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    values_by_column = {
+        str(column_name): _json_values(frame[column_name]) for column_name in frame.columns
+    }
+    return [
+        dict(zip(values_by_column, row, strict=True))
+        for row in zip(*values_by_column.values(), strict=True)
+    ]
 
 
 def _json_values(column: pd.Series) -> list[Any]:
@@ -471,24 +481,26 @@ def _json_values(column: pd.Series) -> list[Any]:
     return [*map(to_json_value, cells.to_numpy(object))]
 
 
-def _csv_bytes(frame: pd.DataFrame, _: str) -> bytes:
+def _to_csv_bytes(frame: pd.DataFrame, _: str) -> bytes:
     """Return the bytes of a table as CSV in UTF-8."""
     from aatoolkit.frame.csv import csv_bytes
 
     return csv_bytes(frame)
 
 
-def _json_bytes(frame: pd.DataFrame, table_name: str) -> bytes:
+def _to_json_bytes(frame: pd.DataFrame, table_name: str) -> bytes:
     """Return a table as the bytes of a JSON object with its name, rows and availability."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
-    document = {"table": table_name, "rows": json_rows(frame), "availability": availability}
-    return f"{json_text(document, indent=2)}\n".encode()
+    document = {"table": table_name, "rows": to_json_rows(frame), "availability": availability}
+    return f"{to_json_text(document, indent=2)}\n".encode()
 
 
 _SERIALIZER_BY_FORMAT: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
-    "csv": _csv_bytes,
-    "json": _json_bytes,
-    "ndjson": lambda frame, _: "".join(f"{json_text(row)}\n" for row in json_rows(frame)).encode(),
+    "csv": _to_csv_bytes,
+    "json": _to_json_bytes,
+    "ndjson": lambda frame, _: "".join(
+        f"{to_json_text(row)}\n" for row in to_json_rows(frame)
+    ).encode(),
 }
 _FILE_WRITER_BY_FORMAT: dict[str, Callable[[Any, Any], Any]] = {
     "parquet": lambda frame, out: frame.aa.to_parquet(out),

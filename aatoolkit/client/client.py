@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, final
 from urllib.parse import quote
 
-from aatoolkit._util.attributes import SuggestsNames
+from aatoolkit._util.attributes import NameSuggestionMixin
 from aatoolkit._util.defaults import (
     CACHE_BYTES,
     DEADLINE_SECONDS,
     DEMO_HOST,
     EXPIRE_AFTER_SECONDS,
     WORKERS,
-    requiring_package,
+    require_package,
 )
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import Names
@@ -80,7 +80,7 @@ class ResponseSource(Protocol):
 
 
 @final
-class Client(SuggestsNames):
+class Client(NameSuggestionMixin):
     """A connection to one service with one account.
 
     The API does not list the hosts that the account may see. Therefore name the host that you want,
@@ -321,7 +321,7 @@ class Client(SuggestsNames):
         """Close the connections; later requests open new ones."""
         self._source.close()
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         wants_hosts = name in ("hosts", "projects")
         return "the API lists no hosts: write client.project(host) for each" if wants_hosts else ""
 
@@ -332,7 +332,7 @@ class Client(SuggestsNames):
 # -- one project ---
 
 
-class Project(SuggestsNames):
+class Project(NameSuggestionMixin):
     """One host of a service; its methods read the host's data.
 
     ``aa.project``, ``aa.demo`` and ``Client.project`` return a project. Pass filters to its methods
@@ -653,7 +653,7 @@ class Project(SuggestsNames):
         """Return the names of all sections, for Tab completion."""
         return section_names(self.client._profile)
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         hint_by_name = {
             "sections": "aa.sections.names() lists them",
             **dict.fromkeys(FILTERS.values(), f"write project.scope_options().{name}"),
@@ -686,9 +686,9 @@ def _with_filters(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             raise ScopeError(
                 f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
             )
-    merged_scope = (scope or Scope())._with(**filters)
-    for name, values in merged_scope._filters.items():
-        if UNTAGGED_LABEL in values:
+    merged_scope = (scope or Scope())._replace(**filters)
+    for name, filter_values in merged_scope._filters.items():
+        if UNTAGGED_LABEL in filter_values:
             raise ScopeError(
                 f"{UNTAGGED_LABEL!r} counts the prompts without a {name}; no filter finds those",
                 parameter=name,
@@ -825,7 +825,7 @@ def _start_demo_service(seed: int, answers: int, icc: float) -> tuple[str, Secre
             f"{answers}, and a correlation (icc) from 0 to below 1, not {icc}",
             argument="demo",
         )
-    with requiring_package("the demo needs", "demo"):
+    with require_package("the demo needs", "demo"):
         from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
 
     token = secrets.token_urlsafe(32)
@@ -893,14 +893,14 @@ def read_token_file(file: Path, option_name: str) -> Secret:
     )
 
 
-MakeClient = Callable[[str | None], "Client"]
+ClientFactory = Callable[[str | None], "Client"]
 """A function that returns a substitute for a client, from its base URL."""
 
-_client_factories: list[MakeClient] = []
-"""The function that makes all clients, once `replace_clients` was called."""
+_client_factories: list[ClientFactory] = []
+"""The function that makes all clients, once `replace_client_factory` was called."""
 
 
-def replace_clients(make_client: MakeClient) -> None:
+def replace_client_factory(make_client: ClientFactory) -> None:
     """From now on, let code in this process that creates a `Client` get another client instead.
 
     ``make_client`` takes the base URL of a client, and returns the client to use instead. In this

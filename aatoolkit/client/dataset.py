@@ -12,8 +12,8 @@ import pandas as pd
 
 from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.defaults import LEVEL
-from aatoolkit._util.files import FileList, FilePath, write_whole
-from aatoolkit._util.show import Frame, block, foldable_html, show_as
+from aatoolkit._util.files import FileList, FilePath, write_bytes
+from aatoolkit._util.show import Frame, fold_html, show_as, wrap_html
 from aatoolkit._util.text import counted, markup, print_wrapped, visible
 from aatoolkit.availability import Status
 from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, item_not_found
@@ -47,11 +47,11 @@ class Dataset(ReadOnlyMapping[str, Tables]):
     ) -> None:
         self._items: dict[str, Tables] = dict(results)
         self.errors = dict(errors or {})
-        responses = [
+        loaded_responses = [
             response for tables in self._items.values() for response in tables._origin.responses
         ]
-        for response in responses:
-            response.related_responses = responses
+        for response in loaded_responses:
+            response.related_responses = loaded_responses
 
     def __getitem__(self, section: str) -> Tables:
         if isinstance(section, str) and section in self.errors:
@@ -61,7 +61,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             raise item_not_found("section", section, self)
         return self._items[section]
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         if name in self:
             return f"it has a section of that name: write dataset[{name!r}]"
         section = next((section for section, tables in self.items() if name in tables), None)
@@ -324,14 +324,14 @@ class Dataset(ReadOnlyMapping[str, Tables]):
         if Path(path).suffix.lower() not in (".html", ".htm"):
             problem = f"{path} would be a page of HTML; let it end in .html, and print that to PDF"
             raise NotWritten(problem, path=path)
-        was_enabled = gc.isenabled()
+        was_gc_enabled = gc.isenabled()
         gc.disable()  # searching for garbage takes a fifth of the time, and frees 20 MB
         try:
             html = page(self, rows, baseline, title)
         finally:
-            if was_enabled:
+            if was_gc_enabled:
                 gc.enable()
-        return write_whole(path, html.encode())
+        return write_bytes(path, html.encode())
 
     def __repr__(self) -> str:
         failure_note = f", {len(self.errors)} failed" if self.errors else ""
@@ -350,7 +350,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
 
     def _repr_html_(self) -> str:
         html_blocks = [
-            foldable_html(
+            fold_html(
                 f"<code>{markup(name)}</code> {_size_text(tables)} "
                 + "".join(tables._status(table)[0] for table in tables),
                 tables._repr_html_(),
@@ -361,7 +361,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             f"<div><code>{markup(name)}</code> failed: {markup(str(error))}</div>"
             for name, error in self.errors.items()
         ]
-        return block(f"<b>{counted(len(self), 'section')}</b>{''.join(html_blocks)}")
+        return wrap_html(f"<b>{counted(len(self), 'section')}</b>{''.join(html_blocks)}")
 
 
 def _size_text(tables: Tables) -> str:
@@ -430,7 +430,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
 
     __contains__ = Mapping.__contains__  # the host alone will do
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         is_member = hasattr(Dataset, name)
         return f"each value is a Dataset: write collected[host, scope].{name}" if is_member else ""
 
@@ -471,7 +471,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         from aatoolkit.frame.merge import concat
         from aatoolkit.frame.reshape import with_context
         from aatoolkit.metadata.attrs import metadata_of
-        from aatoolkit.metadata.column import with_failures
+        from aatoolkit.metadata.column import with_failed_responses
         from aatoolkit.metadata.recorded import attach_keeping_recipe
 
         section_tables = [dataset[section] for dataset in self.values() if section in dataset]
@@ -490,10 +490,10 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         if not failed_hosts:
             return frame
         metadata = metadata_of(frame)
-        columns = with_failures(metadata.columns, len(failed_hosts), len(section_tables))
+        columns = with_failed_responses(metadata.columns, len(failed_hosts), len(section_tables))
         return attach_keeping_recipe(frame, replace(metadata, columns=columns))
 
-    def _overview(self) -> Frame:
+    def _make_overview(self) -> Frame:
         """Return a DataFrame with one row per dataset: host, filters, number of rows, failures."""
         return show_as(
             [
@@ -512,10 +512,10 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         )
 
     def __repr__(self) -> str:
-        return f"<Collection of {self._title()}>\n{self._overview()!r}"
+        return f"<Collection of {self._title()}>\n{self._make_overview()!r}"
 
     def _repr_html_(self) -> str:
-        return f"<b>{self._title()}</b>{self._overview()._repr_html_()}"
+        return f"<b>{self._title()}</b>{self._make_overview()._repr_html_()}"
 
     def _title(self) -> str:
         scope_note = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""

@@ -37,9 +37,12 @@ def read_scope_options(host: str, payload: Payload, options: ReadingOptions) -> 
     built_tables = tables._origin.built_tables
     scope_options = ScopeOptions(
         host,
-        own_terms=(term for term in _read_list(payload, "ownTerms") if isinstance(term, str)),
+        own_terms=(
+            own_term for own_term in _read_list(payload, "ownTerms") if isinstance(own_term, str)
+        ),
         # Without windows in the response, the documented ones apply.
-        days=[days for days in _read_list(payload, "days") if type(days) is int] or ALLOWED_DAYS,
+        days=[day_count for day_count in _read_list(payload, "days") if type(day_count) is int]
+        or ALLOWED_DAYS,
         unknown=[
             filter_name
             for filter_name, plural in FILTERS.items()
@@ -57,14 +60,16 @@ def _has_list(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
     The list must be empty, or its items must have the field of one of the columns ``column_names``,
     by default of one of the key columns.
     """
-    rows = table.rows
+    table_rows = table.rows
     list_vector = table.rows.vectors[-2]
     if list_vector.types.isdisjoint((list, dict)):
         return False
     field_paths = [
         table.table[column_name].source or "" for column_name in column_names or table.table.key
     ]
-    has_field = any(rows.values_of(field_path)[0].types - {Missing} for field_path in field_paths)
+    has_field = any(
+        table_rows.values_of(field_path)[0].types - {Missing} for field_path in field_paths
+    )
     return not any(list_vector.values) or (table.size > 0 and has_field)
 
 
@@ -134,13 +139,13 @@ def register_completion() -> None:
         if call_match is None or section_names is None:
             return {"completions": []}
         completion_type = "filter"
-        names = FILTERS if _FILTER_PATTERN.fullmatch(call_match[2]) else ()
+        candidate_names = FILTERS if _FILTER_PATTERN.fullmatch(call_match[2]) else ()
         if _SECTION_PATTERN.fullmatch(call_match[2]):
             completion_type = "section"
-            names = section_names(project)
+            candidate_names = section_names(project)
         completions = [
             SimpleCompletion(text=name, type=completion_type)
-            for name in names
+            for name in candidate_names
             if name.startswith(call_match[3])
         ]
         return {

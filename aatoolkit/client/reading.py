@@ -21,7 +21,7 @@ import pandas as pd
 
 from aatoolkit._util.cancellation import CallGroup
 from aatoolkit._util.files import FilePath
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import to_json_text
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
     AAToolkitError,
@@ -32,11 +32,11 @@ from aatoolkit.errors import (
     unknown,
     warn,
 )
-from aatoolkit.metadata.attrs import attach, attached_metadata
+from aatoolkit.metadata.attrs import attach, metadata_and_responses
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.provenance import rebuild
-from aatoolkit.normalizer.tables import ResponseAtHand, Tables, call_without_warnings
+from aatoolkit.normalizer.provenance import rebuild_response
+from aatoolkit.normalizer.tables import LoadedResponse, Tables, call_without_warnings
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
@@ -111,12 +111,12 @@ class ReadingOptions:
             ) from error
 
 
-Fetch = Callable[[str], Payload]
+FetchFunction = Callable[[str], Payload]
 """A function that fetches one section, by name, for a certain host and scope (days and filters)."""
 
 
 def read_many(
-    fetchers: Sequence[Fetch],
+    fetchers: Sequence[FetchFunction],
     sections: Sequence[str],
     reading_options: ReadingOptions,
     *,
@@ -129,18 +129,22 @@ def read_many(
     the response. It is called for all ``sections``. ``workers`` is the number of parallel
     requests. ``progress`` says whether to show a progress bar; None means on a terminal only.
     """
-    calls = [(fetch, section_name) for fetch in fetchers for section_name in sections]
-    if not calls:
+    fetch_calls = [(fetch, section_name) for fetch in fetchers for section_name in sections]
+    if not fetch_calls:
         yield from (Dataset({}) for _ in fetchers)
         return
 
-    def fetch_call(call: tuple[Fetch, str]) -> Payload:
+    def fetch_call(call: tuple[FetchFunction, str]) -> Payload:
         fetch, section_name = call
         return fetch(section_name)
 
-    with closing(run_in_order(fetch_call, calls, workers)) as finished_calls:
-        shown_calls = progress_bar(finished_calls, progress, total=len(calls), unit="response")
-        for _, calls_of_host in groupby(shown_calls, key=lambda finished_call: finished_call[0][0]):
+    with closing(run_in_order(fetch_call, fetch_calls, workers)) as finished_fetches:
+        calls_with_progress = progress_bar(
+            finished_fetches, progress, total=len(fetch_calls), unit="response"
+        )
+        for _, calls_of_host in groupby(
+            calls_with_progress, key=lambda finished_call: finished_call[0][0]
+        ):
             response_getters = (
                 (section_name, future.result) for (_, section_name), future in calls_of_host
             )
@@ -215,8 +219,8 @@ def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[
 
 def check_section(section: str, profile: Profile | None) -> str:
     """Return ``section`` unchanged if there is a section of this name; else raise `ScopeError`."""
-    known_names = section_names(profile)
-    if isinstance(section, str) and section in known_names:
+    all_names = section_names(profile)
+    if isinstance(section, str) and section in all_names:
         return section
     if str(section).replace("-", "_") == SCOPE_OPTIONS:
         raise ScopeError(
@@ -224,7 +228,7 @@ def check_section(section: str, profile: Profile | None) -> str:
             "aatoolkit read HOST prints it",
             parameter="section",
         )
-    raise make_unknown_name_error("section", section, known_names)
+    raise make_unknown_name_error("section", section, all_names)
 
 
 def read_by_filter_value(
@@ -246,7 +250,7 @@ def read_by_filter_value(
         )
 
     def read(value: str) -> Tables:
-        return project.read(section, scope._with(**{filter_name: value}), **arguments)
+        return project.read(section, scope._replace(**{filter_name: value}), **arguments)
 
     with closing(run_in_order(read, filter_values, project.client.workers)) as finished_reads:
         tables_by_value = {value: future.result() for value, future in finished_reads}
@@ -283,7 +287,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
     table_names = list(
         dict.fromkeys(table_name for tables in tables_by_value.values() for table_name in tables)
     )
-    listing_functions: dict[str, Any] = {
+    frame_functions: dict[str, Any] = {
         table_name: partial(_concat_listings, filter_name, tables_by_value, table_name)
         for table_name in ("extra", "availability", "drift", "hints")
     }
@@ -302,10 +306,10 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
             for table_name in table_names
         },
         availability_texts=lambda: {
-            table_name: _availability_phrase(table_name, tables_by_value)
+            table_name: _format_availability(table_name, tables_by_value)
             for table_name in table_names
         },
-        **listing_functions,
+        **frame_functions,
         declaration=first_tables.declaration,
         drafted=any(tables.drafted for tables in tables_by_value.values()),
     )
@@ -331,15 +335,15 @@ def _concat_frames(
     has_filter_column = any(filter_name in frame.columns for frame in frames.values())
     value_column = f"filter_{filter_name}" if has_filter_column else filter_name
     labelled_frames = [with_constant(frame, value_column, value) for value, frame in frames.items()]
-    result = concat(labelled_frames, ignore_index=True)
-    keys = {metadata_of(frame).key for frame in frames.values()}
-    if len(keys) > 1:
-        return result
-    key = unique_key(result, (value_column, *keys.pop()))
-    return attach_keeping_recipe(result, replace(metadata_of(result), key=key))
+    combined_frame = concat(labelled_frames, ignore_index=True)
+    key_columns = {metadata_of(frame).key for frame in frames.values()}
+    if len(key_columns) > 1:
+        return combined_frame
+    key = unique_key(combined_frame, (value_column, *key_columns.pop()))
+    return attach_keeping_recipe(combined_frame, replace(metadata_of(combined_frame), key=key))
 
 
-def _availability_phrase(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
+def _format_availability(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
     """Return a phrase that says whether a table was measured for all values of a filter.
 
     An example is ``partial (a part is missing for gemini)``.
@@ -363,12 +367,12 @@ def _concat_listings(
     filter_name: str, tables_by_value: Mapping[str, Tables], listing_name: str
 ) -> pd.DataFrame:
     """Concatenate the ``extra``, or another listing, of the tables read for each filter value."""
-    value_listings = (
+    value_frames = (
         getattr(tables, listing_name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
     )
-    all_listings: pd.DataFrame = pd.concat(value_listings, ignore_index=True)
-    return all_listings
+    combined_frame: pd.DataFrame = pd.concat(value_frames, ignore_index=True)
+    return combined_frame
 
 
 def read_combined(payload: Payload, reading_options: ReadingOptions) -> Dataset:
@@ -398,20 +402,22 @@ def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payloa
     content_by_section = max(
         (
             _find_sections_in(container, known_names)
-            for container in _containers(payload.json, len(known_names))
+            for container in _iter_containers(payload.json, len(known_names))
         ),
         key=len,
         default={},
     )
     # A single one may be a field that happens to have the name of a section.
     return {
-        section_name: replace(payload, body=json_text(content).encode(), section=section_name)
-        for section_name, content in content_by_section.items()
+        section_name: replace(
+            payload, body=to_json_text(section_value).encode(), section=section_name
+        )
+        for section_name, section_value in content_by_section.items()
         if len(content_by_section) > 1
     }
 
 
-def _containers(document: Any, max_list_length: int) -> Iterator[Any]:
+def _iter_containers(document: Any, max_list_length: int) -> Iterator[Any]:
     """Yield all JSON objects and short lists in a document, the outermost first.
 
     A short list has at most ``max_list_length`` items.
@@ -435,7 +441,7 @@ def _find_sections_in(container: Any, names: Set[str]) -> dict[str, Any]:
     ``section`` is one of them.
     """
     if isinstance(container, dict):
-        return {name: content for name, content in container.items() if name in names}
+        return {name: section_value for name, section_value in container.items() if name in names}
     objects = [element for element in container if isinstance(element, dict)]
     named_objects = [
         (element["section"], element) for element in objects if element.get("section") in names
@@ -496,11 +502,11 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
             path=folder,
         )
     reading_options = ReadingOptions(None if profile is None else Profile.load(profile))
-    file_getters = (
+    file_readers = (
         (section_folder.name, partial(read_section, section_folder))
         for section_folder in section_folders
     )
-    return build_dataset(file_getters, partial(_tables_from_files, reading_options))
+    return build_dataset(file_readers, partial(_tables_from_files, reading_options))
 
 
 def _tables_from_files(
@@ -511,9 +517,11 @@ def _tables_from_files(
     ``files`` are two dicts by table name. The first has the DataFrames. The second has Arrow tables
     that say where in the JSON response each value was.
     """
-    frames, position_tables = files
+    frames, provenance_tables = files
     metadata_by_table = {
-        table: attached_metadata(frame)[0] for table, frame in frames.items() if table[0] != "_"
+        table: metadata_and_responses(frame)[0]
+        for table, frame in frames.items()
+        if table[0] != "_"
     }
     response_source = next(
         (metadata.sources[0] for metadata in metadata_by_table.values() if metadata.sources),
@@ -521,7 +529,7 @@ def _tables_from_files(
     )
     # No service sent these bytes and this time, so the payload is not kept.
     payload = Payload(
-        json.dumps(rebuild(frames, frames["_extra"], position_tables)).encode(),
+        json.dumps(rebuild_response(frames, frames["_extra"], provenance_tables)).encode(),
         fetched_at=datetime.now(UTC),
         scope=None if response_source.scope is None else Scope._from_query(response_source.scope),
     )
@@ -531,20 +539,20 @@ def _tables_from_files(
             f"the files of {name} were made with another profile: they have "
             f"{', '.join(metadata_by_table)}, and it gives {', '.join(tables)}; give profile="
         )
-    response = ResponseAtHand(response_source, None, lambda _: tables)
+    loaded_response = LoadedResponse(response_source, None, lambda _: tables)
     tables.payload = None
-    tables._origin = tables._origin._replace(responses=[response])
+    tables._origin = tables._origin._replace(responses=[loaded_response])
     for table in tables:
         tables._frames[table] = attach(
-            frames[table], metadata_by_table[table], responses=[response]
+            frames[table], metadata_by_table[table], responses=[loaded_response]
         )
         tables.rows[table] = len(frames[table])
-    listing_frames = {
+    other_frames = {
         file_stem[1:]: frame
         for file_stem, frame in frames.items()
         if file_stem not in metadata_by_table
     }
-    vars(tables).update(listing_frames, _provenance=position_tables)
+    vars(tables).update(other_frames, _provenance=provenance_tables)
     return tables
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from aatoolkit._util.attributes import SuggestsNames, members_of
-from aatoolkit._util.defaults import LEVEL, requiring_package
+from aatoolkit._util.attributes import NameSuggestionMixin, members_of
+from aatoolkit._util.defaults import LEVEL, require_package
 from aatoolkit._util.files import FilePath
-from aatoolkit._util.show import foldable_html, show_as
+from aatoolkit._util.show import fold_html, show_as
 from aatoolkit._util.text import Names, TitledRepr, wrap_lines
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
@@ -45,7 +45,7 @@ def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
     return None if isinstance(baseline, str) else baseline
 
 
-class Accessor(SuggestsNames, TitledRepr):
+class Accessor(NameSuggestionMixin, TitledRepr):
     """The methods of ``df.aa``; ``print(df.aa)`` lists them.
 
     The methods use the metadata that aatoolkit stores with a frame. They also accept a frame
@@ -65,7 +65,7 @@ class Accessor(SuggestsNames, TitledRepr):
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         if name in self._frame.columns:
             return f"it is a column: write df[{name!r}]"
         return f"pandas has it: write df.{name}" if hasattr(pd.DataFrame, name) else ""
@@ -161,9 +161,7 @@ class Accessor(SuggestsNames, TitledRepr):
 
     def _repr_html_(self) -> str:
         table = show_as(self.availability)._repr_html_() or ""
-        return table + foldable_html(
-            "df.aa: what can be done with this frame", super()._repr_html_()
-        )
+        return table + fold_html("df.aa: what can be done with this frame", super()._repr_html_())
 
     def explain(
         self,
@@ -1403,7 +1401,7 @@ class Accessor(SuggestsNames, TitledRepr):
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt: n 3; claude: n no value given>
         """
-        with requiring_package("pictures need", "interactive" if interactive else "plot"):
+        with require_package("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
 
             if interactive:

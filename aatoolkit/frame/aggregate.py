@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.show import show_as
-from aatoolkit._util.text import combined_reason
+from aatoolkit._util.text import combine_reasons
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.frame.aggregation_plan import ColumnPlan, Rules, plan_columns
 from aatoolkit.frame.cell_status import (
@@ -49,7 +49,7 @@ from aatoolkit.frame.groupby import (
 )
 from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
-from aatoolkit.metadata.recorded import record_as
+from aatoolkit.metadata.recorded import record_call_as
 from aatoolkit.scope import FILTERS
 
 ZERO_DENOMINATOR_REASON = "the denominator is 0"
@@ -153,7 +153,7 @@ def plan_cells(
     ]
 
 
-@record_as("aggregate", "frame")
+@record_call_as("aggregate", "frame")
 def aggregate(
     frame: pd.DataFrame,
     by: By,
@@ -203,8 +203,8 @@ def aggregate(
             key_metadata = FrameMetadata(new_metadata)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             has_missing = statuses[status_column].isna().any()  # of a number nothing is stated
-            other_availability = Availability() if has_missing else statements[0].availability
-            column = replace(column, statements=statements, rest_availability=other_availability)
+            default_availability = Availability() if has_missing else statements[0].availability
+            column = replace(column, statements=statements, rest_availability=default_availability)
         absence_reasons = () if planned_cells.absence_reasons else source_column.absence_reasons
         new_metadata |= {
             name: column.with_absences(*absence_reasons),
@@ -289,7 +289,7 @@ def _aggregate_column(
         availability = combine([availability, *added_availabilities])
         is_unknown = availability.status == Status.UNKNOWN and not has_number[i]
         if i in partial_periods and availability.status not in EMPTY and not is_unknown:
-            reason = combined_reason((availability.reason, partial_periods[i][1]))
+            reason = combine_reasons((availability.reason, partial_periods[i][1]))
             availability = replace(availability, status=Status.PARTIAL, reason=reason)
         codes[i] = code_by_new_availability.setdefault(
             availability, availability_count + len(code_by_new_availability)
@@ -329,7 +329,7 @@ def _aggregate_column(
                 availability = all_availabilities[codes[affected_group]]
                 if availability.status == Status.PARTIAL:
                     codes[affected_group] = len(all_availabilities)
-                    reason = combined_reason((availability.reason, cell_availability.reason))
+                    reason = combine_reasons((availability.reason, cell_availability.reason))
                     all_availabilities.append(replace(availability, reason=reason))
     coverages = np.divide(
         planned_cells.covered_row_counts,

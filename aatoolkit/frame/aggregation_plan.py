@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit.errors import ArgumentError, AvailabilityError, warn
 from aatoolkit.frame.cell_status import IntArray, Mask, is_status_column
 from aatoolkit.frame.duplicates import (
@@ -145,7 +145,7 @@ def plan_columns(
         if name in (*requested_columns, *rules)
     }
     if reason_by_requested_column or not plans:
-        names_by_reason = lists_by_key(
+        names_by_reason = group_values(
             (reason, name)
             for name, reason in (reason_by_requested_column or reason_by_column).items()
         )
@@ -178,7 +178,7 @@ def names_by_declared_name(metadata: FrameMetadata, table: str) -> dict[str, lis
 
     There may be other or several names in the frame, as a merge can rename or repeat a column.
     """
-    return lists_by_key(
+    return group_values(
         (column.declared_name.partition(".")[2], name)
         for name, column in metadata.columns.items()
         if column.declared_name and column.table == table

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.grouping import lists_by_key
-from aatoolkit._util.show import STAR, Marks, ShowAs, row_ranges
+from aatoolkit._util.grouping import group_values
+from aatoolkit._util.show import STAR, CellMarks, DisplayOptions, name_rows
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
@@ -28,7 +28,7 @@ from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
     metadata_of,
-    row_status_of,
+    row_availability_of,
 )
 
 STATUS_NAME = "availability"
@@ -110,12 +110,12 @@ def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cell
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         has_value = has_value & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
-    availabilities = [column.other_availability]
+    availabilities = [column.default_availability]
     codes = np.zeros(len(frame), np.int64)
     value_availabilities = availabilities
     if column.statements:
-        availabilities, codes = row_status_of(frame, metadata).distinct_availabilities(
-            column.other_availability, column.statements
+        availabilities, codes = row_availability_of(frame, metadata).distinct_availabilities(
+            column.default_availability, column.statements
         )
         if not all(
             metadata.has_valid_metadata(condition.column)
@@ -296,7 +296,7 @@ def key_statements(
     each row the position of its availability in ``availabilities``.
     """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE_SUFFIX: codes}).drop_duplicates()
-    last_values_by_key = lists_by_key(
+    last_values_by_key = group_values(
         ((code, *((value,) for value in leading_values)), last_value)
         for *leading_values, last_value, code in rows.itertuples(index=False, name=None)
     )
@@ -342,14 +342,16 @@ _MAX_REASONS = 4
 """The maximum number of reasons below a printed table."""
 
 
-def display_options_of(frame: pd.DataFrame) -> ShowAs:
+def display_options_of(frame: pd.DataFrame) -> DisplayOptions:
     """Return display options that move columns such as ``sales_coverage`` to the end."""
     names = {*map(str, frame.columns)}
     detail_columns = (f"{name}{suffix}" for name in names for suffix in _DETAIL_SUFFIXES)
-    return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks)
+    return DisplayOptions(
+        details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks
+    )
 
 
-def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, list[str]]:
+def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[CellMarks, list[str]]:
     """Return a dict from column to a mask of its partially measured numbers, and remarks on them.
 
     When the table is printed, these numbers get an asterisk, and the remarks stand below it.
@@ -359,7 +361,7 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
     except MetadataError:
         return {}, []
     masks_by_reason: dict[str, np.ndarray] = {}
-    mask_by_column: Marks = {}
+    mask_by_column: CellMarks = {}
     missing_value_remarks = []
     for name in frame.select_dtypes("number").columns:
         cells = statuses_of(frame, name, metadata)
@@ -378,13 +380,13 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
                 " no value"
             )
             if needs_remark and is_missing.any():
-                rows_text = row_ranges(frame.index, is_missing)
+                rows_text = name_rows(frame.index, is_missing)
                 missing_value_remarks.append(
                     f"{name}: missing ({rows_text}): {visible(reason.rstrip('.'))}"
                     f"{_SKIP_MISSING_ADVICE}"
                 )
     remarks = [
-        f"{STAR} partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
+        f"{STAR} partial ({name_rows(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
         for reason, mask in sorted(
             masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
         )[:_MAX_REASONS]

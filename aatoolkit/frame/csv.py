@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.text import escaped
+from aatoolkit._util.text import escape_text
 
 # Matches texts that a spreadsheet takes for a formula or rounds, and the empty text.
 _UNSAFE_TEXT_PATTERN = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
@@ -37,7 +37,7 @@ def to_safe_text(text: str) -> str:
     >>> to_safe_text("\x9b5m"), to_safe_text("a\rb")
     ('\\u009b5m', 'a\\u000db')
     """
-    escaped_text = escaped(text)
+    escaped_text = escape_text(text)
     return f"'{escaped_text}" if _UNSAFE_TEXT_PATTERN.match(text) else escaped_text
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
-from aatoolkit._util.text import some_of
+from aatoolkit._util.text import join_some
 from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import IntArray, Mask, is_status_column
 from aatoolkit.frame.groupby import Groups
@@ -25,8 +25,8 @@ from aatoolkit.metadata.attrs import (
     UNDECLARED,
     FrameMetadata,
     Source,
-    attached_metadata,
-    change_check_of,
+    fingerprint_check_of,
+    metadata_and_responses,
     metadata_of,
     table_names_of,
 )
@@ -172,9 +172,9 @@ class Duplicates:
         group_of_row = self._groups.row_codes
         all_rows = np.arange(len(self._frame))
         is_repeated_table = table in self._metadata.repeated_tables
-        was_repeated_table = table in attached_metadata(self._frame)[0].repeated_tables
+        was_repeated_table = table in metadata_and_responses(self._frame)[0].repeated_tables
         if is_repeated_table and not was_repeated_table and not overlapping_scopes:
-            original_match = change_check_of(
+            original_match = fingerprint_check_of(
                 self._frame
             ).match_original()  # the rows before plain pandas steps
             if original_match is not None:
@@ -308,7 +308,7 @@ def drop_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
     If the key columns are gone, equal rows cannot be told apart, and `AvailabilityError` is raised.
     """
-    stored_metadata, _ = attached_metadata(frame)
+    stored_metadata, _ = metadata_and_responses(frame)
     metadata = metadata_of(frame)
     key_by_table = {
         name: stored_metadata.key_of(name) or () for name in table_names_of(stored_metadata)
@@ -316,7 +316,7 @@ def drop_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
     repeated_tables = {*metadata.repeated_tables}
     if not repeated_tables:
         return frame
-    original_match = change_check_of(frame).match_original()
+    original_match = fingerprint_check_of(frame).match_original()
     if original_match is not None:
         frame = frame[_is_first_occurrence(frame, original_match[0])]
         repeated_tables &= {*stored_metadata.repeated_tables}
@@ -428,15 +428,15 @@ def missing_rule_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str)
             or len({*other_names} & {*table.names}) >= _MIN_SHARED_COLUMNS
         )
     ]
-    has_adopted_metadata = "adopt" in (attached_metadata(frame)[0].recipe or ())
+    has_adopted_metadata = "adopt" in (metadata_and_responses(frame)[0].recipe or ())
     if metadata.has_valid_metadata(name) or has_adopted_metadata or not column_sets_of_tables:
         rules_argument = suggest_rule(frame, metadata, name)
         dropped_columns = [
             old_name
-            for old_name in attached_metadata(frame)[0].columns
+            for old_name in metadata_and_responses(frame)[0].columns
             if old_name not in frame.columns
         ]
-        hint = f"; if it was {some_of(dropped_columns)}, rename by df.aa.rename" * bool(
+        hint = f"; if it was {join_some(dropped_columns)}, rename by df.aa.rename" * bool(
             dropped_columns
         )
         return f"it has no declared rule; aggregate with one, such as {rules_argument}{hint}"

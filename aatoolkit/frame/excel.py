@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.defaults import requiring_package
-from aatoolkit._util.files import FilePath, writing
-from aatoolkit._util.text import capitalized, escaped, humanize
+from aatoolkit._util.defaults import require_package
+from aatoolkit._util.files import FilePath, write_atomically
+from aatoolkit._util.text import capitalize, escape_text, humanize
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import MIN_ROUNDED_INTEGER, as_texts
@@ -98,11 +98,11 @@ def write_workbook(
                 "aggregate it, or write Parquet",
                 path=path,
             )
-    with requiring_package("Excel needs", "excel"):
+    with require_package("Excel needs", "excel"):
         import xlsxwriter  # noqa: F401  pandas writes with it
     options = {"strings_to_formulas": False, "strings_to_urls": False}
     with (
-        writing(path) as temporary_path,
+        write_atomically(path) as temporary_path,
         open(temporary_path, "wb") as workbook_file,
         pd.ExcelWriter(
             workbook_file,
@@ -153,7 +153,7 @@ class _Workbook:
         overview_sheet = self._book.add_worksheet("Overview")
         used_names = {"overview", "history", "columns"}  # Excel has the second
         table_by_sheet_name = {
-            _sheet_name(capitalized(humanize(table.name)), used_names): table for table in tables
+            _sheet_name(capitalize(humanize(table.name)), used_names): table for table in tables
         }
         if tables:
             codebook = pd.concat(map(_codebook, tables), ignore_index=True)
@@ -312,7 +312,7 @@ def _codebook(table: SheetTable) -> pd.DataFrame:
 
 def _to_cell_text(text: str) -> str:
     """Escape control characters in a text, and cut it to the length that a cell can hold."""
-    text = escaped(text)
+    text = escape_text(text)
     encoded_text = text.encode("utf-16-le")
     if len(encoded_text) <= 2 * _MAX_CELL_CHARS:
         return text
@@ -366,7 +366,7 @@ def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any
                 frame["metric"], value_formats, *value_columns, strict=True
             ):
                 if cell_values[0] is not None:
-                    yield capitalized(humanize(label)), number_format, *cell_values
+                    yield capitalize(humanize(label)), number_format, *cell_values
             return
 
 
@@ -437,7 +437,7 @@ def header_by_name(frame: pd.DataFrame) -> dict[str, str]:
     """
     metadata = metadata_of(frame)
     header_by_name = {
-        name: name if metadata.declaration_of(name) is UNDECLARED else capitalized(humanize(name))
+        name: name if metadata.declaration_of(name) is UNDECLARED else capitalize(humanize(name))
         for name in map(str, frame.columns)
     }
     header_counts = Counter(map(str.casefold, header_by_name.values()))

@@ -15,7 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Availability, combine
-from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, near_matches, unknown
+from aatoolkit.errors import (
+    ArgumentError,
+    AvailabilityError,
+    ItemNotFound,
+    find_near_matches,
+    unknown,
+)
 from aatoolkit.frame.cell_status import CellStatuses, IntArray, Mask
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.scope import FILTERS
@@ -157,7 +163,7 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
         raise ItemNotFound(
             "; ".join(problem_by_name.values()),
             key=key,
-            suggestions=near_matches(key, column_names),
+            suggestions=find_near_matches(key, column_names),
             columns=problem_by_name,
         )
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, item_not_found, warn
@@ -47,10 +47,10 @@ from aatoolkit.metadata.fingerprint import (
     arrays_of,
     combine_to_row_hashes,
     fingerprint_of,
-    has_rows_more_often,
+    has_excess_rows,
     hash_cells,
 )
-from aatoolkit.metadata.recorded import METHOD_BY_VERB, cache_checks, record_as, record_recipe
+from aatoolkit.metadata.recorded import METHOD_BY_VERB, cache_checks, record_call_as, record_recipe
 from aatoolkit.scope import FILTERS
 
 FrameWithMetadata = tuple[pd.DataFrame, FrameMetadata]
@@ -60,7 +60,7 @@ MergeOptions = Mapping[str, Any]
 _ROW_NUMBER_COLUMNS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
-@record_as("merge", "left", "right")
+@record_call_as("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """Merge two frames like `pandas.merge`, and keep the metadata of both."""
     merge_keys = _merge_keys(left, right, options)
@@ -86,7 +86,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
     merged_frame = merged_frame.drop(columns=[*_ROW_NUMBER_COLUMNS])
-    metadata_of_frames = [metadata_of(frame, with_levels=True) for frame in (left, right)]
+    metadata_of_frames = [metadata_of(frame, with_index_levels=True) for frame in (left, right)]
     metadata_with_tables = [
         *map(_with_undeclared_table, (left, right), metadata_of_frames, merge_keys)
     ]
@@ -179,7 +179,7 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
         zip(map(str, frame.columns), map(str, renamed_frame.columns), strict=True)
     )
     with cache_checks():
-        metadata = metadata_of(frame, with_levels=True)
+        metadata = metadata_of(frame, with_index_levels=True)
         columns = {
             new_name_by_old.get(name, name): column.renamed(new_name_by_old)
             for name, column in metadata.columns.items()
@@ -200,19 +200,19 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
 METHOD_BY_VERB["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",)
 
 
-@record_as("adopt", "frame", "frames")
+@record_call_as("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return a copy of ``frame`` with the metadata that its columns have in ``frames``.
 
     A column takes the metadata of a column with the same name and equal values.
     """
-    metadata = metadata_of(frame, with_levels=True)
+    metadata = metadata_of(frame, with_index_levels=True)
     metadata_by_column = dict(metadata.columns)
     all_metadata = [metadata]
     key_columns = metadata.key
     repeated_tables = {*metadata.repeated_tables}
     for other_frame in frames:
-        other_metadata = metadata_of(other_frame, with_levels=True)
+        other_metadata = metadata_of(other_frame, with_index_levels=True)
         matching_columns, new_repeated_tables = _matching_columns(
             frame, other_frame, other_metadata
         )
@@ -266,7 +266,7 @@ def with_unmatched_rows(
     return replace(
         column,
         availability=combined_availability,
-        rest_availability=column.other_availability,
+        rest_availability=column.default_availability,
         statements=statements,
     )
 
@@ -357,7 +357,7 @@ def _matching_columns(
         name: column
         for name, column in declared_columns.items()
         if (
-            fingerprint_check.is_empty(name)
+            fingerprint_check.is_column_empty(name)
             if name in empty_columns
             else not fingerprint_check.change_reason(name)
         )
@@ -494,9 +494,9 @@ def _check_keys(
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
-    left_metadata = metadata_of(left, with_levels=True)
+    left_metadata = metadata_of(left, with_index_levels=True)
     shared_keys = keys[0]
-    key_columns = {*left_metadata.key, *metadata_of(right, with_levels=True).key}
+    key_columns = {*left_metadata.key, *metadata_of(right, with_index_levels=True).key}
     text_keys = [
         name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
     ]
@@ -521,7 +521,7 @@ _MAX_CONDITION_VALUES = 500
 """The maximum number of values in the conditions that select the rows of one stacked frame."""
 
 
-@record_as("concat", "frames")
+@record_call_as("concat", "frames")
 def concat(
     frames: Iterable[pd.DataFrame] | Mapping[Hashable, pd.DataFrame],
     *,
@@ -581,7 +581,7 @@ def concat(
         keys=keys,
         **options,
     )
-    frames_with_metadata = [(frame, metadata_of(frame, with_levels=True)) for frame in frames]
+    frames_with_metadata = [(frame, metadata_of(frame, with_index_levels=True)) for frame in frames]
     nonempty_frames = [
         frame_and_metadata
         for frame_and_metadata in frames_with_metadata
@@ -661,7 +661,7 @@ def concat(
 
 def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether two of the frames have rows of ``table`` in common."""
-    frames_by_response = lists_by_key(
+    frames_by_response = group_values(
         (scope, (frame, metadata))
         for frame, metadata in frames
         for scope in (
@@ -708,7 +708,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             )
             for name_by_declared_name, _, fingerprint in compared_frames
         ]
-        if shared_columns and has_rows_more_often(current_hashes, original_hashes):
+        if shared_columns and has_excess_rows(current_hashes, original_hashes):
             return True
     return False
 
@@ -793,7 +793,7 @@ def _stacked_column_metadata(
         caution=next((column.caution for column in columns if column.caution), None),
     )
     are_equal = len(columns) == len(frames) and len({column.statements for column in columns}) == 1
-    availabilities = {column.other_availability for column in columns}
+    availabilities = {column.default_availability for column in columns}
     if are_equal and (len(availabilities) == 1 or conditions_by_frame is None):
         return replace(
             column, statements=columns[0].statements, rest_availability=combine([*availabilities])

@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit._util.files import FileList, FilePath, writing
+from aatoolkit._util.files import FileList, FilePath, write_atomically
 from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten, PayloadError
 from aatoolkit.metadata.arrow_schema import (
     ARROW_SCHEMA_KEY,
@@ -46,7 +46,7 @@ def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
     """Write a frame with its metadata to a Parquet file, completely or not at all."""
     path = Path(path)
     table = to_arrow_table(frame, path)
-    with writing(path) as temporary_path:
+    with write_atomically(path) as temporary_path:
         write_arrow(table, temporary_path)
     return path
 
@@ -140,7 +140,9 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
     if metadata is None:
         return frame
     frame.attrs[ATTRS_KEY] = metadata.dumps()
-    return attach(frame, replace(metadata_of(frame, with_levels=True), recipe=metadata.recipe))
+    return attach(
+        frame, replace(metadata_of(frame, with_index_levels=True), recipe=metadata.recipe)
+    )
 
 
 def read_arrow(file: pq.ParquetFile) -> pa.Table:
@@ -216,7 +218,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     # The place of each value in the response, for `rebuild`.
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"
-        with writing(path) as temporary_path:
+        with write_atomically(path) as temporary_path:
             file_metadata = {
                 ARROW_SCHEMA_KEY: base64.b64encode(table.schema.serialize().to_pybytes())
             }
@@ -253,7 +255,7 @@ def rebuild(tables: Tables | FilePath) -> Any:
     if isinstance(tables, Tables):
         return tables.rebuild()
     frame_by_name, placement_by_table = read_section(Path(tables))
-    return provenance.rebuild(frame_by_name, frame_by_name["_extra"], placement_by_table)
+    return provenance.rebuild_response(frame_by_name, frame_by_name["_extra"], placement_by_table)
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:

@@ -27,7 +27,7 @@ from aatoolkit.frame.groupby import check_columns, flatten_index, flatten_names,
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
 from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, attach, metadata_of, refresh_columns
 from aatoolkit.metadata.column import load_availability
-from aatoolkit.metadata.recorded import record_as
+from aatoolkit.metadata.recorded import record_call_as
 from aatoolkit.scope import FILTERS, Scope
 
 _STATUS_COLUMNS = (STATUS_NAME, STATUS_NAME + CAUSE_SUFFIX, STATUS_NAME + REASON_SUFFIX)
@@ -44,7 +44,7 @@ CONTEXT_COLUMNS = (
 """Columns that describe the response a row was read from: host, days, filters and time."""
 
 
-@record_as("to_long", "frame")
+@record_call_as("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
     """Return a frame with one row per number, like `pandas.melt`; see ``df.aa.to_long``."""
     from aatoolkit.frame.aggregation_plan import row_units
@@ -118,7 +118,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
 
 
-@record_as("with_context", "frame")
+@record_call_as("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     """Add columns with the request's host, days and filters; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
@@ -131,7 +131,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         )
     _refuse_existing_names(map(str, frame.columns), CONTEXT_COLUMNS)
     (source,) = metadata.sources
-    query_parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
+    query_parameters = {} if source.scope is None else Scope._from_query(source.scope)._to_params()
     value_and_dtype_by_column = {
         "host": (source.host, "string"),
         "days": (query_parameters.get("days"), "Int64"),
@@ -142,7 +142,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     return _with_constants(frame, metadata, value_and_dtype_by_column)
 
 
-@record_as("with_constant", "frame")
+@record_call_as("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     """Return a frame with a new first column, which has the same text in all rows."""
     return _with_constants(frame, metadata_of(frame), {name: (value, "string")})
@@ -174,7 +174,7 @@ def _refuse_existing_names(columns: Iterable[str], new_columns: Iterable[str]) -
 # --- rows for what was not reported -------------------------------------------------------------
 
 
-@record_as("complete", "frame", "availability")
+@record_call_as("complete", "frame", "availability")
 def complete(
     frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None = None
 ) -> pd.DataFrame:
@@ -227,7 +227,7 @@ def complete(
         else replace(
             column,
             statements=(*column.statements, *statements),
-            rest_availability=column.other_availability,
+            rest_availability=column.default_availability,
         )
         for name, column in metadata.columns.items()
     }

@@ -51,9 +51,9 @@ _PAUSE_AFTER_LOCK_SECONDS = 60.0
 _MAX_WAL_BYTES = 16 * 2**20
 """The size in bytes at which the write-ahead log is moved to the file."""
 
-_HASH_BYTES = hashlib.sha256().digest_size
+_HASH_SIZE = hashlib.sha256().digest_size
 # How many bytes of a stored response are read to get its line of JSON.
-_HEADER_BYTES = 1 << 15
+_HEADER_SIZE = 1 << 15
 _EVICTION_MARGIN_DIVISOR = 64
 """When responses are evicted, the limit divided by this is freed in addition."""
 
@@ -72,9 +72,9 @@ def _parse_header(stored_bytes: bytes) -> tuple[dict[str, Any], int]:
 
     Return it as a dict, and the position in the bytes at which the body begins.
     """
-    body_start = stored_bytes.index(b"\n", _HASH_BYTES) + 1
-    header_line = stored_bytes[_HASH_BYTES:body_start]
-    if hashlib.sha256(header_line).digest() != stored_bytes[:_HASH_BYTES]:
+    body_start = stored_bytes.index(b"\n", _HASH_SIZE) + 1
+    header_line = stored_bytes[_HASH_SIZE:body_start]
+    if hashlib.sha256(header_line).digest() != stored_bytes[:_HASH_SIZE]:
         raise ValueError("its head has changed")
     return orjson.loads(header_line), body_start
 
@@ -138,15 +138,15 @@ class ResponseCache:
         """Return the cached response to a request, or None."""
         cache_key = self._cache_key(request)
         sql = f"SELECT value FROM {_TABLE} WHERE key = ?"
-        row = self._use_file(lambda connection: connection.execute(sql, (cache_key,)).fetchone())
+        row = self._run_on_file(lambda connection: connection.execute(sql, (cache_key,)).fetchone())
         if not row:
             return None
         try:
             return _parse_response(row[0], cache_key, request)
         except ValueError:
-            self._use_file(
+            self._run_on_file(
                 lambda connection: connection.execute(_DELETE_SQL, (cache_key,)),
-                writes=True,
+                is_write=True,
                 commit=True,
             )
             warn("a cached response is damaged and is not used; it is requested again")
@@ -154,9 +154,9 @@ class ResponseCache:
 
     def requests_for_same_host(self, request: Request) -> list[Request]:
         """Return the cached requests, of all accounts, for the host of a request."""
-        sql = f"SELECT substr(value, 1, {_HEADER_BYTES}) FROM {_TABLE} WHERE instr(key, ?)"
+        sql = f"SELECT substr(value, 1, {_HEADER_SIZE}) FROM {_TABLE} WHERE instr(key, ?)"
         host_key = self._cache_key(request).rpartition("|")[0] + "|"
-        header_rows = self._use_file(
+        header_rows = self._run_on_file(
             lambda connection: connection.execute(sql, (host_key,)).fetchall()
         )
         return [
@@ -177,8 +177,8 @@ class ResponseCache:
             connection.execute(insert_sql, (cache_key, stored_bytes))
             return _evict_oldest(connection, self._max_bytes)
 
-        if self._use_file(store_response, writes=True, commit=True):
-            self._use_file(shrink_file, writes=True)
+        if self._run_on_file(store_response, is_write=True, commit=True):
+            self._run_on_file(shrink_file, is_write=True)
 
     def close(self) -> None:
         """Close the cache file; the next call opens it again."""
@@ -188,36 +188,41 @@ class ResponseCache:
             table.close()  # type: ignore[no-untyped-call]
 
     @cached_property
-    def _account_key(self) -> str:
+    def _account_hash(self) -> str:
         """The text for the account in cache keys: ``anonymous``, or a hash of the token."""
         if self._token is None:
             return "anonymous"
-        token = self._token.reveal().encode()
-        return hashlib.scrypt(token, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
+        token_bytes = self._token.reveal().encode()
+        return hashlib.scrypt(token_bytes, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
 
     def _cache_key(self, request: Request) -> str:
         """Return the key under which the response to a request is cached."""
-        key_json = orjson.dumps([self._account_key, *request.key])
+        key_json = orjson.dumps([self._account_hash, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(key_json).hexdigest()}"
 
-    def _use_file(
-        self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False
+    def _run_on_file(
+        self,
+        function: Callable[[sqlite3.Connection], T],
+        is_write: bool = False,
+        commit: bool = False,
     ) -> T | None:
         """Call a function with an SQLite connection; return its result, or None if the file fails.
 
-        ``writes`` says whether the function may change the file, and ``commit`` whether to run it
+        ``is_write`` says whether the function may change the file, and ``commit`` whether to run it
         in a transaction.
         """
-        if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
+        if time.monotonic() < max(
+            self._reads_resume_at, self._writes_resume_at if is_write else 0.0
+        ):
             return None
         try:
             table = self._open_response_table()
             # From Python 3.12 on, threads that share a statement can get each other's rows.
             with table._lock, table.connection(commit=commit) as connection:
-                return action(connection)
+                return function(connection)
         except CACHE_FILE_ERRORS as error:
-            self._stop_using_file(error, writes)
+            self._stop_using_file(error, is_write)
             return None
 
     def _open_response_table(self) -> _ResponseTable:
@@ -227,10 +232,10 @@ class ResponseCache:
                 self._table = _ResponseTable(self.folder)
             return self._table
 
-    def _stop_using_file(self, error: Exception, writes: bool) -> None:
+    def _stop_using_file(self, error: Exception, is_write: bool) -> None:
         """After an SQLite error, stop using the file for a while or for good, and warn once.
 
-        ``writes`` says whether the failed operation was to change the file. If so, only later
+        ``is_write`` says whether the failed operation was to change the file. If so, only later
         changes are skipped, and the file is still read, unless it is damaged.
         """
         sqlite_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -238,7 +243,7 @@ class ResponseCache:
             return  # another thread has closed it; it is opened again
         is_locked = sqlite_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
         resume_time = time.monotonic() + _PAUSE_AFTER_LOCK_SECONDS if is_locked else float("inf")
-        if writes and sqlite_code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if is_write and sqlite_code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             self._writes_resume_at = resume_time
         else:
             self._reads_resume_at = resume_time
@@ -380,23 +385,23 @@ def make_cache_private(folder: Path) -> None:
         If the folder or a file cannot be created, or other users own it or may write to it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file_status = folder.stat()
-    if _belongs_to_other_user(file_status):
+    file_stat = folder.stat()
+    if _belongs_to_other_user(file_stat):
         raise PermissionError(f"{folder} belongs to another user")
-    if file_status.st_mode & 0o077 and all(
+    if file_stat.st_mode & 0o077 and all(
         file_name.startswith(CACHE_FILE_NAME) for file_name in os.listdir(folder)
     ):
-        folder.chmod(0o700 & file_status.st_mode)
-    elif file_status.st_mode & 0o022:
+        folder.chmod(0o700 & file_stat.st_mode)
+    elif file_stat.st_mode & 0o022:
         raise PermissionError(f"other users may write to {folder}")
     for cache_file in cache_files(folder):
-        file_status = cache_file.lstat()
-        if not stat.S_ISREG(file_status.st_mode):
+        file_stat = cache_file.lstat()
+        if not stat.S_ISREG(file_stat.st_mode):
             raise PermissionError(f"{cache_file} is no plain file")
-        if _belongs_to_other_user(file_status):
+        if _belongs_to_other_user(file_stat):
             raise PermissionError(f"{cache_file} belongs to another user")
-        if file_status.st_mode & 0o077:
-            cache_file.chmod(0o700 & file_status.st_mode)
+        if file_stat.st_mode & 0o077:
+            cache_file.chmod(0o700 & file_stat.st_mode)
     # An existing file is not opened: closing it would release the locks that other connections
     # of this process hold on it.
     if not (folder / CACHE_FILE_NAME).exists():
@@ -404,9 +409,9 @@ def make_cache_private(folder: Path) -> None:
             os.close(os.open(folder / CACHE_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _belongs_to_other_user(file_status: os.stat_result) -> bool:
-    """Return whether a file belongs to another user; ``file_status`` is its ``os.stat`` result."""
-    return hasattr(os, "geteuid") and file_status.st_uid != os.geteuid()
+def _belongs_to_other_user(file_stat: os.stat_result) -> bool:
+    """Return whether a file belongs to another user; ``file_stat`` is its ``os.stat`` result."""
+    return hasattr(os, "geteuid") and file_stat.st_uid != os.geteuid()
 
 
 # -- listing and clearing --------------------------------------------------------------------
@@ -462,7 +467,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
         If the cache file cannot be read.
     """
     cache_path = resolve_cache_folder(folder)
-    sql = f"SELECT key, length(value), substr(value, 1, {_HEADER_BYTES}) FROM {_TABLE} ORDER BY key"
+    sql = f"SELECT key, length(value), substr(value, 1, {_HEADER_SIZE}) FROM {_TABLE} ORDER BY key"
     with _convert_file_errors(cache_path):
         rows = _run_on_file(cache_path, lambda connection: connection.execute(sql).fetchall()) or []
         hosts = []
@@ -471,12 +476,14 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
             fetch_times = [
                 datetime.fromisoformat(_parse_header(row[2])[0]["fetched_at"]) for row in host_rows
             ]
-            size = sum(row[1] for row in host_rows)
+            byte_count = sum(row[1] for row in host_rows)
             hosts.append(
-                HostInfo(origin, host, len(host_rows), size, min(fetch_times), max(fetch_times))
+                HostInfo(
+                    origin, host, len(host_rows), byte_count, min(fetch_times), max(fetch_times)
+                )
             )
-        size = sum(cache_file.stat().st_size for cache_file in cache_files(cache_path))
-    return CacheInfo(cache_path, len(rows), size, tuple(hosts))
+        byte_count = sum(cache_file.stat().st_size for cache_file in cache_files(cache_path))
+    return CacheInfo(cache_path, len(rows), byte_count, tuple(hosts))
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
@@ -516,14 +523,14 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
         try:
             return _run_on_file(cache_path, delete_responses) or 0
         except CACHE_FILE_ERRORS as error:
-            if host is not None or not _is_damage_error(error):
+            if host is not None or not _is_corruption_error(error):
                 raise
         for cache_file in cache_files(cache_path):
             cache_file.unlink()
     return 0
 
 
-def _run_on_file(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
+def _run_on_file(folder: Path, function: Callable[[sqlite3.Connection], T]) -> T | None:
     """Call a function with a connection to the cache file in a folder, and return its result.
 
     If the folder has no cache file, the function is not called, and the result is None.
@@ -531,7 +538,7 @@ def _run_on_file(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T |
     if not cache_files(folder):
         return None
     with closing(connect_to_cache_file(folder)) as connection:
-        return action(connection)
+        return function(connection)
 
 
 @contextmanager
@@ -541,12 +548,12 @@ def _convert_file_errors(folder: Path) -> Iterator[None]:
         yield
         return
     except (*CACHE_FILE_ERRORS, TypeError, KeyError) as error:
-        remedy = "clear it" if _is_damage_error(error) else "fix that, and try again"
+        remedy = "clear it" if _is_corruption_error(error) else "fix that, and try again"
         message = f"the cache {folder / CACHE_FILE_NAME} cannot be read ({error}); {remedy}"
     raise ArgumentError(message, argument="cache")
 
 
-def _is_damage_error(error: Exception) -> bool:
+def _is_corruption_error(error: Exception) -> bool:
     """Return whether an error means that the cache file is damaged."""
     codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
     return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

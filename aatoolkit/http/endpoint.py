@@ -10,7 +10,7 @@ from functools import cache
 from typing import NoReturn
 from urllib.parse import quote, unquote, urlsplit
 
-from aatoolkit._util.hosts import canonical_name
+from aatoolkit._util.hosts import normalize_host_name
 from aatoolkit.errors import ArgumentError
 
 _PORT_BY_SCHEME = {"http": 80, "https": 443}
@@ -51,9 +51,9 @@ class BaseUrl:
         if url_parts is None or any(
             character <= " " or character in "\\\x7f" for character in url_text
         ):
-            raise _url_error("is not a URL")
+            raise _make_url_error("is not a URL")
         if url_parts.scheme not in _PORT_BY_SCHEME:
-            raise _url_error("does not begin with https://")
+            raise _make_url_error("does not begin with https://")
         segments = [unquote(segment) for segment in url_parts.path.split("/")]
         has_bad_path = (
             "." in segments
@@ -61,13 +61,15 @@ class BaseUrl:
             or any({*segment} & {*"/\\"} for segment in segments)
         )
         if has_bad_path or any(separator in url_text for separator in "@?#"):
-            raise _url_error("has a user, a query, a fragment or . or .. in its path; leave it out")
+            raise _make_url_error(
+                "has a user, a query, a fragment or . or .. in its path; leave it out"
+            )
         try:
             host = None if "%" in host_name else str(ipaddress.ip_address(host_name))
         except ValueError:
-            host = canonical_name(host_name)
+            host = normalize_host_name(host_name)
         if host is None or port == 0:
-            raise _url_error("names no valid host")
+            raise _make_url_error("names no valid host")
         base_url = cls(
             url_parts.scheme,
             host,
@@ -75,7 +77,7 @@ class BaseUrl:
             url_parts.path.rstrip("/"),
         )
         if base_url.scheme == "http" and not base_url.is_loopback:
-            raise _url_error("is not encrypted; use https (http is for this machine only)")
+            raise _make_url_error("is not encrypted; use https (http is for this machine only)")
         return base_url
 
     @property
@@ -99,7 +101,7 @@ class BaseUrl:
             return self.host == "localhost"
 
 
-def _url_error(reason: str) -> ArgumentError:
+def _make_url_error(reason: str) -> ArgumentError:
     """Create the error for an unusable base URL; ``reason`` continues "the base URL …"."""
     # The URL is not repeated: somebody may have put a password into it.
     return ArgumentError(
@@ -111,7 +113,7 @@ _TOKEN_PATTERN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _BEARER_PATTERN = re.compile(r"bearer\s+", re.IGNORECASE)
 
 # Parts of a token that have this many characters are masked, too.
-_TOKEN_PART_LENGTH = 12
+_MASKED_PART_LENGTH = 12
 # Shorter tokens are not searched for in texts: they may occur there by chance.
 _MIN_TOKEN_LENGTH = 8
 
@@ -134,7 +136,7 @@ class Secret:
         token = _BEARER_PATTERN.sub("", value.strip(), count=1) if isinstance(value, str) else ""
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: token
-        self._pattern = cache(lambda: _token_pattern(token))
+        self._pattern = cache(lambda: _compile_token_pattern(token))
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
@@ -150,26 +152,26 @@ class Secret:
             If the token is not valid. The message does not repeat the token.
         """
         # Computed in another frame: the one that raises holds neither the token nor a match.
-        problem = _token_problem(self.reveal())
+        problem = _find_token_problem(self.reveal())
         if problem is not None:
             raise ArgumentError(problem, argument="token")
         return self
 
-    def is_in(self, content: bytes) -> bool:
+    def occurs_in(self, content: bytes) -> bool:
         r"""Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded.
 
         Examples
         --------
         >>> secret = Secret("abc/12345")
-        >>> secret.is_in(b"?t=abc%2f12345"), secret.is_in(rb"abc\/12345"), secret.is_in(b"abc")
-        (True, True, False)
+        >>> [secret.occurs_in(body) for body in (b"?t=abc%2f12345", rb"abc\/12345", b"abc")]
+        [True, True, False]
         """
         token = self.reveal()
         return len(token) >= _MIN_TOKEN_LENGTH and any(
-            spelling in content for spelling in _spellings_of(token)
+            encoding in content for encoding in _encodings_of(token)
         )
 
-    def hide_in(self, content: bytes) -> bytes:
+    def mask_in(self, content: bytes) -> bytes:
         """Return a copy of the bytes in which ``***`` replaces the token and long parts of it."""
         return self._pattern().sub(b"***", content)
 
@@ -180,7 +182,7 @@ class Secret:
         raise TypeError("a token is neither copied nor pickled")
 
 
-def _token_problem(token: str) -> str | None:
+def _find_token_problem(token: str) -> str | None:
     """Return the reason why a token is not valid; None if it is valid."""
     if not token:
         return "the token is empty or not a text; give a token as text, or leave it out"
@@ -194,25 +196,25 @@ def _token_problem(token: str) -> str | None:
     )
 
 
-def _spellings_of(token: str) -> set[bytes]:
+def _encodings_of(token: str) -> set[bytes]:
     """Return the ways to write a token, as bytes: plain text, JSON-escaped and URL-encoded."""
-    url_spelling = quote(token, safe="")
-    lower_case_spelling = re.sub("%..", lambda match: match[0].lower(), url_spelling)
+    url_encoding = quote(token, safe="")
+    lower_case_encoding = re.sub("%..", lambda match: match[0].lower(), url_encoding)
     return {
-        spelling.encode()
-        for spelling in (token, token.replace("/", r"\/"), url_spelling, lower_case_spelling)
+        encoding.encode()
+        for encoding in (token, token.replace("/", r"\/"), url_encoding, lower_case_encoding)
     }
 
 
-def _token_pattern(token: str) -> re.Pattern[bytes]:
+def _compile_token_pattern(token: str) -> re.Pattern[bytes]:
     """Return a regular expression that matches a token and long parts of it.
 
     It matches plain text, JSON escapes and URL encoding.
     """
-    spellings = sorted(_spellings_of(token), key=len, reverse=True)
+    encodings = sorted(_encodings_of(token), key=len, reverse=True)
     token_parts = {
-        spelling[start : start + _TOKEN_PART_LENGTH]
-        for spelling in spellings
-        for start in range(len(spelling) - _TOKEN_PART_LENGTH + 1)
+        encoding[start : start + _MASKED_PART_LENGTH]
+        for encoding in encodings
+        for start in range(len(encoding) - _MASKED_PART_LENGTH + 1)
     }
-    return re.compile(b"|".join(map(re.escape, [*spellings, *sorted(token_parts)])), re.IGNORECASE)
+    return re.compile(b"|".join(map(re.escape, [*encodings, *sorted(token_parts)])), re.IGNORECASE)

@@ -80,13 +80,13 @@ class Fetcher:
         cached_response = self._cache.get(request) if self._cache and not request.refresh else None
         is_stale = cached_response is None or not is_fresh(cached_response, max_age)
         if cached_response is not None and (self.offline or not is_stale):
-            return Payload._of(cached_response, from_cache=True, stale=is_stale)
+            return Payload._from_response(cached_response, from_cache=True, stale=is_stale)
         if self._cache and self.offline:
             cached_requests = self._cache.requests_for_same_host(request)
             nearest_request = min(cached_requests, key=request.distance, default=None)
-            requester = "this token" if self.has_token else "requests without a token (none is set)"
+            sender = "this token" if self.has_token else "requests without a token (none is set)"
             problem = (
-                f"{request} was never cached for {requester}; the nearest in the cache, of any "
+                f"{request} was never cached for {sender}; the nearest in the cache, of any "
                 f"token: {nearest_request or 'none'}; ask for it once online, or set the token "
                 "with which it was cached"
             )
@@ -107,16 +107,16 @@ class Fetcher:
                 f"{cached_response.fetched_at:%Y-%m-%d %H:%M} UTC was used instead",
                 errors.StaleDataWarning,
             )
-            return Payload._of(cached_response, from_cache=True, stale=True)
+            return Payload._from_response(cached_response, from_cache=True, stale=True)
         if isinstance(outcome, errors.DeadlineExceeded):
             outcome.deadline = self.deadline
         outcome.section = request.section
         outcome.scope = request.scope
         raise outcome
 
-    def repeats_token(self, content: bytes) -> bool:
+    def contains_token(self, content: bytes) -> bool:
         """Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded."""
-        return self._transport.repeats_token(content)
+        return self._transport.contains_token(content)
 
     def close(self) -> None:
         """Close the connections and the cache; later calls open them again."""
@@ -132,13 +132,13 @@ class Fetcher:
         deadline = time.monotonic() + self.deadline
         attempt_count = 0
         while True:
-            outcome = self._transport.ask(request, deadline - time.monotonic())
+            outcome = self._transport.send_request(request, deadline - time.monotonic())
             if isinstance(outcome, Response):
                 # Calls share a quota of retries, so that a failing service is not overloaded.
                 self._retries_left = min(_RETRY_QUOTA, self._retries_left + 0.2)
                 if self._cache is not None and may_be_cached(outcome):
                     self._cache.put(outcome)
-                return Payload._of(outcome)
+                return Payload._from_response(outcome)
             if outcome.is_retryable:
                 # The next attempt goes over a new connection: not just this one may be stale.
                 self._transport.close()
@@ -154,10 +154,10 @@ class Fetcher:
             self._sleep(wait_seconds)
 
 
-def _require_min(minimum: float, setting: str, value: float) -> float:
+def _require_min(minimum: float, name: str, value: float) -> float:
     """Return the value of a setting; raise `ArgumentError` if it is below the minimum."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
-            f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting
+            f"{name}={value!r} is too small; the least is {minimum:g}", argument=name
         )
     return value

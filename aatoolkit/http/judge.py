@@ -15,10 +15,10 @@ from aatoolkit import errors
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, explains_absence
 from aatoolkit.jsontree import decode
-from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.jsontree.decode import make_excerpt
 from aatoolkit.payload import NO_CONTENT_STATUSES, Response
 
-HideToken = Callable[[bytes], bytes]
+TokenMasker = Callable[[bytes], bytes]
 
 SUCCESS_STATUSES = frozenset({200, 201, 202, 203})
 """The HTTP statuses of success."""
@@ -33,7 +33,7 @@ def find_response_error(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
-    hide_token: HideToken = bytes,
+    mask_token: TokenMasker = bytes,
     *,
     has_token: bool = True,
 ) -> errors.FetchError | None:
@@ -49,7 +49,7 @@ def find_response_error(
         The response headers, with names in lower case.
     body : bytes
         The body, decompressed.
-    hide_token : callable
+    mask_token : callable
         A function that replaces the token in bytes by ``***``.
     has_token : bool
         Whether the request had a token, for the advice in the message.
@@ -60,33 +60,33 @@ def find_response_error(
         The error, such as `NotAuthorized`.
     """
     error_attributes = {"url": url, "status": status}
-    if is_explanation(url, status, body):
+    if explains_missing_data(url, status, body):
         return None
     if status not in SUCCESS_STATUSES:
-        return _status_error(status, headers, body, hide_token, error_attributes, has_token)
+        return _make_status_error(status, headers, body, mask_token, error_attributes, has_token)
     try:
         document = decode.decode(body)
     except errors.DecodeError as error:
-        message = hide_token(error.message.encode()).decode()
+        message = mask_token(error.message.encode()).decode()
         problem = error.problem
     else:
         if isinstance(document, dict | list):
             return None
         problem = "wrong_type"
         message = "the response is neither a JSON object nor a list; check the base URL"
-    body_excerpt = excerpt(hide_token(body[:_EXCERPT_BYTES]))
+    body_excerpt = make_excerpt(mask_token(body[:_EXCERPT_BYTES]))
     return errors.DecodeError(message, problem=problem, excerpt=body_excerpt, **error_attributes)
 
 
-def is_explanation(url: str, status: int, body: bytes) -> bool:
+def explains_missing_data(url: str, status: int, body: bytes) -> bool:
     """Return whether an error response only explains why a section has no data.
 
     No error is raised for such a response; its tables are empty.
 
     Examples
     --------
-    >>> url = "https://api.example/agent-analytics?section="
-    >>> [is_explanation(url + section, 409, b'{"code": "E7"}') for section in ("crawl", "urls")]
+    >>> urls = [f"https://api.example/agent-analytics?section={name}" for name in ("crawl", "urls")]
+    >>> [explains_missing_data(url, 409, b'{"code": "E7"}') for url in urls]
     [True, False]
     """
     sections = parse_qs(urlsplit(url).query).get("section")
@@ -122,11 +122,11 @@ def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (aware_retry_time - datetime.now(UTC)).total_seconds())
 
 
-def _status_error(
+def _make_status_error(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
-    hide_token: HideToken,
+    mask_token: TokenMasker,
     error_attributes: dict[str, Any],
     has_token: bool,
 ) -> errors.StatusError:
@@ -134,15 +134,15 @@ def _status_error(
 
     ``error_attributes`` are the attributes of the error that are already known, such as ``url``.
     """
-    body = hide_token(body)
-    error_texts = _error_texts(body, hide_token)
-    error_attributes |= {"excerpt": excerpt(body), "body": body}
-    error_attributes["code"] = _first_text(error_texts, "code")
-    message = _first_text(error_texts, "message", "detail", "msg", "title", "error", "errors") or ""
+    body = mask_token(body)
+    error_texts = _find_error_texts(body, mask_token)
+    error_attributes |= {"excerpt": make_excerpt(body), "body": body}
+    error_attributes["code"] = _find_text(error_texts, "code")
+    message = _find_text(error_texts, "message", "detail", "msg", "title", "error", "errors") or ""
     message = message.rstrip(" .;")
-    quotation = f": {message}" if message else ""
+    quoted_message = f": {message}" if message else ""
     if 300 <= status < 400:
-        return _redirect_error(headers, error_attributes)
+        return _make_redirect_error(headers, error_attributes)
     error_class = errors.StatusError
     problem = "the service responded with a status that is not expected"
     hint = ""
@@ -156,23 +156,23 @@ def _status_error(
         problem = "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
-        parameter = error_attributes["parameter"] = _first_text(error_texts, "parameter")
+        parameter = error_attributes["parameter"] = _find_text(error_texts, "parameter")
         refused_item = f"parameter {parameter}" if parameter else "request"
         error_class = errors.BadRequest
         problem = f"the service refused the {refused_item}"
-        suggestions = _texts_in(error_texts, "suggestions")
-        hint = f"; {errors.did_you_mean(suggestions, 'the scope options list the allowed values')}"
-        error_attributes["suggestions"] = suggestions or _texts_in(error_texts, "allowed")
+        suggestions = _list_texts(error_texts, "suggestions")
+        hint = f"; {errors.suggest_names(suggestions, 'the scope options list the allowed values')}"
+        error_attributes["suggestions"] = suggestions or _list_texts(error_texts, "allowed")
     elif status == 429 or status >= 500:
         is_rate_limit = status == 429
         error_class = errors.RateLimited if is_rate_limit else errors.ServerFailed
         problem = "too many requests" if is_rate_limit else "the service failed"
         delay = error_attributes["retry_after"] = retry_after_seconds(headers)
         hint = f"; try again {'later' if delay is None else f'in {math.ceil(delay)} seconds'}"
-    return error_class(f"{problem} ({status}){quotation}{hint}", **error_attributes)
+    return error_class(f"{problem} ({status}){quoted_message}{hint}", **error_attributes)
 
 
-def _redirect_error(
+def _make_redirect_error(
     headers: Mapping[str, str], error_attributes: dict[str, Any]
 ) -> errors.StatusError:
     """Create the error for a redirect; its message names the host that the service redirects to.
@@ -183,7 +183,7 @@ def _redirect_error(
         host = urlsplit(urljoin(error_attributes["url"], headers.get("location", ""))).hostname
     except ValueError:
         host = None
-    host_text = excerpt(host.encode("utf-8", "backslashreplace")) if host else None
+    host_text = make_excerpt(host.encode("utf-8", "backslashreplace")) if host else None
     return errors.StatusError(
         f"the service redirects to {host_text or 'elsewhere'}, which is refused so that the "
         "token stays here; if the service has moved, change the base URL",
@@ -192,7 +192,7 @@ def _redirect_error(
     )
 
 
-def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
+def _find_error_texts(body: bytes, mask_token: TokenMasker) -> dict[str, Any]:
     """Return the texts in the JSON body of an error response, as a dict by field name.
 
     Texts in nested objects such as ``error`` are included. A list of texts becomes a tuple.
@@ -211,18 +211,18 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
 
     def to_text(value: object) -> Any:
         if isinstance(value, str):
-            return excerpt(hide_token(value.encode()))
+            return make_excerpt(mask_token(value.encode()))
         return tuple(map(to_text, value)) if isinstance(value, list) else None
 
     return {field_name: to_text(content) for field_name, content in error_fields.items()}
 
 
-def _first_text(error_texts: Mapping[str, Any], *field_names: str) -> str | None:
+def _find_text(error_texts: Mapping[str, Any], *field_names: str) -> str | None:
     """Return the first text in the fields ``field_names``, in this order; None if there is none."""
-    return next((text for name in field_names for text in _texts_in(error_texts, name)[:1]), None)
+    return next((text for name in field_names for text in _list_texts(error_texts, name)[:1]), None)
 
 
-def _texts_in(error_texts: Mapping[str, Any], field_name: str) -> tuple[str, ...]:
+def _list_texts(error_texts: Mapping[str, Any], field_name: str) -> tuple[str, ...]:
     """Return the texts in one field of an error response; an empty tuple if there are none."""
     field_value = error_texts.get(field_name)
     texts = field_value if isinstance(field_value, tuple) else (field_value,)

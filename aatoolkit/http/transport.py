@@ -34,7 +34,7 @@ from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit.availability.detect import is_availability_header
 from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.judge import SUCCESS_STATUSES, find_response_error
-from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.jsontree.decode import make_excerpt
 from aatoolkit.payload import Request, Response
 
 POLL_SECONDS = 0.1
@@ -53,7 +53,7 @@ class NotLoopback(OSError):
     """Raised if a local host name, such as ``localhost``, resolves to another machine."""
 
 
-class Attempt:
+class RequestAttempt:
     """One attempt to get a response: its socket, and the parts of the response received so far."""
 
     def __init__(self, token: Secret | None) -> None:
@@ -65,12 +65,14 @@ class Attempt:
         self._lock = threading.Lock()
         self._is_ended = False
 
-    def run(self, action: Callable[[], None], deadline: float) -> bool:
+    def run(self, function: Callable[[], None], deadline: float) -> bool:
         """Call a function in a new thread; return whether it finished before the deadline.
 
         ``deadline`` is a time as returned by `time.monotonic`.
         """
-        thread = threading.Thread(target=self._run_action, args=(action,), name="aatoolkit-attempt")
+        thread = threading.Thread(
+            target=self._run_function, args=(function,), name="aatoolkit-attempt"
+        )
         thread.daemon = True
         thread.start()
         try:
@@ -86,7 +88,7 @@ class Attempt:
                 thread.join(_THREAD_END_SECONDS)
         return not is_overdue
 
-    def store_head(self, status: int, headers: dict[str, str]) -> None:
+    def store_status_and_headers(self, status: int, headers: dict[str, str]) -> None:
         """Store the status and the headers of the response, when they arrive."""
         with self._lock:
             if self._is_ended:
@@ -111,14 +113,14 @@ class Attempt:
         token_header = header_template.format(self._token.reveal()).encode()
         return request_bytes.replace(header_template.format("***").encode(), token_header, 1)
 
-    def _run_action(self, action: Callable[[], None]) -> None:
+    def _run_function(self, function: Callable[[], None]) -> None:
         """Call the action of this attempt in the current thread; then mark the attempt as ended.
 
         If the action raises an exception, the attempt is ended as well.
         """
         _THREAD_LOCALS.attempt = self
         try:
-            action()
+            function()
         finally:
             with self._lock:
                 self._is_ended = True
@@ -137,7 +139,7 @@ class Attempt:
         return was_running
 
 
-# Its ``attempt`` is the `Attempt` that runs in the current thread.
+# Its ``attempt`` is the `RequestAttempt` that runs in the current thread.
 _THREAD_LOCALS = threading.local()
 
 
@@ -221,7 +223,7 @@ POOL_CLASS_BY_SCHEME = {"http": _Pool, "https": _TLSPool}
 """The classes of connection pools, by URL scheme."""
 
 
-def tls_context() -> ssl.SSLContext:
+def make_tls_context() -> ssl.SSLContext:
     """Return an SSL context that requires TLS 1.2 or later and a valid certificate."""
     # Not by the helpers of `ssl` and urllib3, which would write the keys of every connection to
     # the file that the environment variable ``SSLKEYLOGFILE`` names.
@@ -289,7 +291,7 @@ _MESSAGE_BY_ERROR_CLASS: dict[type[errors.AAToolkitError], str] = {
 _DEADLINE_FAULT = Fault(
     "no complete response came before the deadline", False, errors.DeadlineExceeded
 )
-_BROKEN_CONNECTION = Fault("the connection broke off")
+_BROKEN_CONNECTION_FAULT = Fault("the connection broke off")
 # Reasons are texts of this package: the message of an exception may hold a token.
 _FAULT_BY_EXCEPTION_TYPE: dict[type[BaseException], Fault] = {
     BodyTooLong: Fault(
@@ -312,11 +314,11 @@ _FAULT_BY_EXCEPTION_TYPE: dict[type[BaseException], Fault] = {
     urllib3.NewConnectionError: Fault("no connection could be made"),
     urllib3.ConnectTimeoutError: Fault("no connection in time"),
     ssl.SSLCertVerificationError: Fault("the service could not prove who it is (TLS)", False),
-    ssl.SSLEOFError: _BROKEN_CONNECTION,
+    ssl.SSLEOFError: _BROKEN_CONNECTION_FAULT,
     ssl.SSLError: Fault("there is no agreement on an encrypted connection (TLS)", False),
     urllib3.ReadTimeoutError: Fault("the service went silent"),
-    http.client.IncompleteRead: _BROKEN_CONNECTION,
-    ConnectionError: _BROKEN_CONNECTION,
+    http.client.IncompleteRead: _BROKEN_CONNECTION_FAULT,
+    ConnectionError: _BROKEN_CONNECTION_FAULT,
     http.client.HTTPException: Fault("what came is not HTTP", False),
     ValueError: Fault("what came is not HTTP", False),
 }
@@ -331,16 +333,16 @@ class Transport(HTTPAdapter):
         self._base_url = base_url
         self._token = token
 
-    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """Create connection pools that use the connection classes of this module."""
-        super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
+        super().init_poolmanager(*args, ssl_context=make_tls_context(), **kwargs)
         self.poolmanager.pool_classes_by_scheme = POOL_CLASS_BY_SCHEME
 
-    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         """Return pools of connections through a proxy that use the classes of this module."""
         if proxy not in self.proxy_manager:
-            options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
-        pool_manager = super().proxy_manager_for(proxy, **options)
+            kwargs |= {"ssl_context": make_tls_context(), "proxy_ssl_context": make_tls_context()}
+        pool_manager = super().proxy_manager_for(proxy, **kwargs)
         pool_manager.pool_classes_by_scheme = POOL_CLASS_BY_SCHEME
         return pool_manager
 
@@ -353,13 +355,13 @@ class Transport(HTTPAdapter):
                     pool.close()
             pool_manager.clear()
 
-    def ask(self, request: Request, max_seconds: float) -> Response | Failure:
+    def send_request(self, request: Request, max_seconds: float) -> Response | Failure:
         """Send a request once, and return the response; if it fails, return the failure.
 
         ``max_seconds`` is the time limit.
         """
         deadline = time.monotonic() + max_seconds
-        attempt = Attempt(self._token)
+        attempt = RequestAttempt(self._token)
         fault: Fault | None = None
 
         def send_and_catch() -> None:
@@ -370,8 +372,8 @@ class Transport(HTTPAdapter):
                 fault = _to_fault(error)
 
         is_overdue = not attempt.run(send_and_catch, deadline)
-        is_error = attempt.status is not None and attempt.status not in SUCCESS_STATUSES
-        if is_error or (fault is None and not is_overdue):
+        has_error_status = attempt.status is not None and attempt.status not in SUCCESS_STATUSES
+        if has_error_status or (fault is None and not is_overdue):
             try:
                 return self._to_result(request, attempt)
             except Exception as error:
@@ -380,7 +382,7 @@ class Transport(HTTPAdapter):
             fault = Fault("the call was cancelled", False) if is_cancelled() else _DEADLINE_FAULT
         return self._make_failure(fault or _DEADLINE_FAULT, request, attempt)
 
-    def _send_and_receive(self, url: str, attempt: Attempt, max_seconds: float) -> None:
+    def _send_and_receive(self, url: str, attempt: RequestAttempt, max_seconds: float) -> None:
         """Send a request, and store status, headers and body of the response in ``attempt``."""
         token_header = {} if self._token is None else {"Authorization": MASKED_AUTHORIZATION}
         prepared_request = requests.Request(
@@ -390,7 +392,7 @@ class Transport(HTTPAdapter):
             prepared_request,
             stream=True,
             timeout=(min(CONNECT_TIMEOUT_SECONDS, max_seconds / 4), max_seconds + 1),
-            **_environment_options(self._base_url, url),
+            **_read_environment_options(self._base_url, url),
         )
         raw_response = response.raw
         try:
@@ -401,7 +403,7 @@ class Transport(HTTPAdapter):
                 for name, value in response.headers.items()
                 if name.lower() in (*STORED_HEADERS, "location") or is_availability_header(name)
             }
-            attempt.store_head(response.status_code, headers)
+            attempt.store_status_and_headers(response.status_code, headers)
             is_success = response.status_code in SUCCESS_STATUSES
             max_bytes = MAX_BODY_BYTES if is_success else MAX_ERROR_BODY_BYTES
             while chunk := raw_response.read1(_CHUNK_BYTES, decode_content=True):
@@ -411,17 +413,17 @@ class Transport(HTTPAdapter):
         finally:
             raw_response.close()
 
-    def _to_result(self, request: Request, attempt: Attempt) -> Response | Failure:
+    def _to_result(self, request: Request, attempt: RequestAttempt) -> Response | Failure:
         """Return the response of a finished attempt; return a failure if it reports an error."""
         status = attempt.status or 0
         body = bytes(attempt.body)
         is_success = status in SUCCESS_STATUSES
-        if is_success and self.repeats_token(body):
+        if is_success and self.contains_token(body):
             error: errors.FetchError | None = errors.DecodeError(
                 "the response repeats the token, and is not used, so that the token does not get "
                 "into tables and files; tell the operator of the service",
                 problem="token",
-                **self._error_attributes(request, attempt),
+                **self._make_error_attributes(request, attempt),
             )
         else:
             error = find_response_error(
@@ -440,9 +442,9 @@ class Transport(HTTPAdapter):
         stored_body = body if is_success else self._mask_token(body)
         return Response(request, status, headers, datetime.now(UTC), stored_body)
 
-    def _make_failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
+    def _make_failure(self, fault: Fault, request: Request, attempt: RequestAttempt) -> Failure:
         """Create the `Failure` of a request from a `Fault` (the meaning of an exception)."""
-        error_attributes = self._error_attributes(request, attempt)
+        error_attributes = self._make_error_attributes(request, attempt)
         message = _MESSAGE_BY_ERROR_CLASS[fault.error_class].format(fault.reason)
         if fault.problem:
             error_attributes["problem"] = fault.problem
@@ -450,22 +452,22 @@ class Transport(HTTPAdapter):
             error_attributes["limit"] = MAX_BODY_BYTES
         return Failure(fault.error_class(message, **error_attributes), fault.is_retryable)
 
-    def _error_attributes(self, request: Request, attempt: Attempt) -> dict[str, Any]:
+    def _make_error_attributes(self, request: Request, attempt: RequestAttempt) -> dict[str, Any]:
         """Return attributes for an error of a request: URL, status, and beginning of the body."""
-        body_excerpt = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_BYTES])))
+        body_excerpt = make_excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_BYTES])))
         shown_excerpt = None if attempt.status is None else body_excerpt
         return {"url": request.url, "status": attempt.status, "excerpt": shown_excerpt}
 
-    def repeats_token(self, content: bytes) -> bool:
+    def contains_token(self, content: bytes) -> bool:
         """Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded."""
-        return self._token is not None and self._token.is_in(content)
+        return self._token is not None and self._token.occurs_in(content)
 
     def _mask_token(self, content: bytes) -> bytes:
         """Return a copy of the bytes in which ``***`` replaces the token."""
-        return content if self._token is None else self._token.hide_in(content)
+        return content if self._token is None else self._token.mask_in(content)
 
 
-def _environment_options(base_url: BaseUrl, url: str) -> dict[str, Any]:
+def _read_environment_options(base_url: BaseUrl, url: str) -> dict[str, Any]:
     """Return options for `requests` from environment variables: proxies and certificates."""
     proxies = {} if base_url.is_loopback else get_environ_proxies(url)
     proxy = select_proxy(url, proxies)
@@ -486,7 +488,7 @@ def _to_fault(error: Exception) -> Fault:
     if isinstance(error, UnusableSetting):
         return Fault(str(error), False)
     if isinstance(error, OSError | EOFError | urllib3.HTTPError):  # as all of requests are
-        return _BROKEN_CONNECTION
+        return _BROKEN_CONNECTION_FAULT
     return Fault(f"{type(error).__name__} within aatoolkit", False, errors.InternalError)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from aatoolkit.jsontree.decode import BOM
-from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
+from aatoolkit.jsontree.paths import KEY_MARKER, Field, Position, parse_path
 
 ByteSpan = tuple[int, int]
 """The positions of the first byte of a value and of the byte after its end, as in a slice."""
@@ -25,8 +25,8 @@ class ByteIndex:
     Examples
     --------
     >>> index = ByteIndex(b'{"points": [{"rate": 1.50}, null]}')
-    >>> index.span("$.points[0].rate"), index.span("$.points[0].rate~"), index.span("$.x")
-    ((21, 25), (13, 19), None)
+    >>> [index.find_span(path) for path in ("$.points[0].rate", "$.points[0].rate~", "$.x")]
+    [(21, 25), (13, 19), None]
     """
 
     def __init__(self, body: bytes) -> None:
@@ -38,23 +38,23 @@ class ByteIndex:
         """The span of bytes of the whole document; None if it is empty."""
         return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
-    def span(self, path: str) -> ByteSpan | None:
+    def find_span(self, path: str) -> ByteSpan | None:
         """Return the span of bytes of the value at a JSON path; None if there is no such value.
 
         For a path that ends with ``~``, such as ``$.rate~``, return the span of the key instead.
         """
-        steps = parse_path(path.removesuffix(KEY_SIGN))
+        steps = parse_path(path.removesuffix(KEY_MARKER))
         key_span = value_span = self._root_span
         for step in steps:
             if not isinstance(step, Field | Position):
                 raise ValueError(f"{path!r} is a pattern, not the path of one value")
-            key_or_position = step.name if isinstance(step, Field) else step.number
+            key_or_position = step.name if isinstance(step, Field) else step.index
             key_span, value_span = (
                 self._find_spans(value_span[0]).get(key_or_position, (None, None))
                 if value_span
                 else (None, None)
             )
-        return key_span if path.endswith(KEY_SIGN) else value_span
+        return key_span if path.endswith(KEY_MARKER) else value_span
 
     def _find_spans(self, open_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the spans of bytes of all items of an object or array.

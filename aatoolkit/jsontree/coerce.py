@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.lexicon import meaning_by_word
-from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT, is_unicode
+from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT, is_utf8_encodable
 from aatoolkit.jsontree.vectors import MISSING, Missing
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ _NULL_TYPE = type(None)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _YEAR_PATTERN = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
-_DAY_PATTERN = rf"{_YEAR_PATTERN}-[0-9]{{2}}-[0-9]{{2}}"
-_INSTANT_PATTERN = (
-    rf"{_DAY_PATTERN}[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{{1,6}})?)?"
+_DATE_PATTERN = rf"{_YEAR_PATTERN}-[0-9]{{2}}-[0-9]{{2}}"
+_TIMESTAMP_PATTERN = (
+    rf"{_DATE_PATTERN}[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{{1,6}})?)?"
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
 )
 
@@ -86,8 +86,8 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     >>> array.to_pylist(), invalid
     ([1, None, None, None], [2, 3])
     """
-    parsed = read_as(values, Reading(dtype))
-    return parsed.array.cast(ARROW_TYPE_BY_DTYPE[dtype]), [*parsed.invalid_positions]
+    parsed_column = parse_values(values, Reading(dtype))
+    return parsed_column.array.cast(ARROW_TYPE_BY_DTYPE[dtype]), [*parsed_column.invalid_positions]
 
 
 def make_exact_array(values: Iterable[Any], value_types: set[type], dtype: str) -> pa.Array:
@@ -113,7 +113,7 @@ def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
     return pa.array(values, _MEMORY_TYPE_BY_DTYPE[dtype], memory_pool=MEMORY_POOL)
 
 
-def read_as(
+def parse_values(
     values: Sequence[Any], reading: Reading | Column, year_or_day: Any = None
 ) -> ParsedColumn:
     """Parse the values of a column in its declared notation, such as ``1,204`` for a number.
@@ -124,7 +124,7 @@ def read_as(
     Examples
     --------
     >>> values = ["1,204", "34.5%", "—", "many", None, 7]
-    >>> parsed = read_as(values, Reading("Float64", "number", missing=("—",)))
+    >>> parsed = parse_values(values, Reading("Float64", "number", missing=("—",)))
     >>> parsed.array.to_pylist(), parsed.invalid_positions, parsed.missing_positions
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
@@ -139,10 +139,10 @@ def read_as(
     parsed_values = [None if value is MISSING else value for value in values]
     for row in missing_rows:
         parsed_values[row] = None
-    invalid = []
+    invalid_rows = []
     if reading.parse is None:
         exact_types = _EXACT_TYPES_BY_DTYPE[dtype]
-        invalid = _parse_in_place(
+        invalid_rows = _parse_values_in_place(
             parsed_values,
             [row for row, value in enumerate(parsed_values) if type(value) not in exact_types],
             convert,
@@ -150,19 +150,21 @@ def read_as(
         with suppress(ValueError, OverflowError):
             return ParsedColumn(
                 _multiply(make_exact_array(parsed_values, set(), dtype), reading.scale),
-                invalid,
+                invalid_rows,
                 missing_rows,
             )
     else:
         parse = partial(_PARSER_BY_NOTATION[reading.parse], dtype, year_or_day)
         convert = parse if reading.parse == "any" else partial(_parse_if_short, parse)
-    invalid += _parse_in_place(parsed_values, range(len(parsed_values)), convert)
+    invalid_rows += _parse_values_in_place(parsed_values, range(len(parsed_values)), convert)
     return ParsedColumn(
-        _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(invalid), missing_rows
+        _multiply(_make_array(parsed_values, dtype), reading.scale),
+        sorted(invalid_rows),
+        missing_rows,
     )
 
 
-def _parse_in_place(
+def _parse_values_in_place(
     values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
 ) -> list[int]:
     """Replace the values at some positions of a list by the results of the function ``convert``.
@@ -213,10 +215,10 @@ def _multiply(array: pa.Array, factor: float | None) -> pa.Array:
         return array
     import pyarrow.compute as pc
 
-    inverse = 1 / factor
+    inverse_factor = 1 / factor
     # Dividing by 100 is rounded correctly, multiplying by 0.01 is not.
-    if factor < 1 and abs(inverse - round(inverse)) < 1e-9 * inverse:
-        return pc.divide(array, float(round(inverse)))
+    if factor < 1 and abs(inverse_factor - round(inverse_factor)) < 1e-9 * inverse_factor:
+        return pc.divide(array, float(round(inverse_factor)))
     return pc.multiply(array, float(factor))
 
 
@@ -237,33 +239,33 @@ class _TimeCache(dict[Any, Any]):
     def __missing__(self, text: str) -> int:
         if not self._pattern.fullmatch(text):
             raise ValueError
-        stored_number = self._parse(text)
+        epoch_number = self._parse(text)
         if len(self) < 1 << 14:
-            self[text] = stored_number
-        return stored_number
+            self[text] = epoch_number
+        return epoch_number
 
 
-def _to_day_number(day: date) -> int:
+def _to_epoch_days(day: date) -> int:
     """Return the number of days since 1970-01-01, by which Arrow stores a date."""
     return day.toordinal() - date(1970, 1, 1).toordinal()
 
 
-def _to_instant_number(instant: datetime) -> int:
+def _to_epoch_microseconds(timestamp: datetime) -> int:
     """Return the number of microseconds since 1970, by which Arrow stores a timestamp."""
-    return (instant - _EPOCH) // _MICROSECOND
+    return (timestamp - _EPOCH) // _MICROSECOND
 
 
 _TIME_CACHE_BY_DTYPE = {
-    "date": _TimeCache(_DAY_PATTERN, lambda text: _to_day_number(date.fromisoformat(text))),
+    "date": _TimeCache(_DATE_PATTERN, lambda text: _to_epoch_days(date.fromisoformat(text))),
     "timestamp": _TimeCache(
-        _INSTANT_PATTERN, lambda text: _to_instant_number(datetime.fromisoformat(text))
+        _TIMESTAMP_PATTERN, lambda text: _to_epoch_microseconds(datetime.fromisoformat(text))
     ),
 }
 
 
 def _check_text(value: Any) -> str:
     """Return a text unchanged; raise ValueError for another value or invalid Unicode."""
-    if type(value) is not str or not is_unicode(value):
+    if type(value) is not str or not is_utf8_encodable(value):
         raise ValueError
     return value
 
@@ -346,12 +348,12 @@ _MONEY_PATTERN = re.compile(
     rf"\s*{_SIGN_PATTERN}\s*{_UNIT_PATTERN}\s*{_SIGN_PATTERN}\s*{_AMOUNT_PATTERN}\s*{_UNIT_PATTERN}\s*"
 )
 _CLOCK_TIME_PATTERN = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
-_ISO_PERIOD_PATTERN = re.compile(
+_ISO_DURATION_PATTERN = re.compile(
     r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?"
 )
 _DURATION_PATTERN = re.compile(r"(?:\s*\d+(?:\.\d+)?\s*[a-z]+)+\s*")
 _DURATION_PART_PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
-_UNIT_SECONDS = {unit: float(seconds) for unit, seconds in meaning_by_word("seconds_of").items()}
+_SECONDS_BY_UNIT = {unit: float(seconds) for unit, seconds in meaning_by_word("seconds_of").items()}
 
 
 def _to_number(dtype: str, value: Any) -> Any:
@@ -383,7 +385,7 @@ def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
     )
 
 
-def _parse_text_with(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
+def _parse_if_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
     """Return the result of the function ``parse`` for a text.
 
     Another value is not parsed: a number is returned if the dtype is ``Float64``, else None.
@@ -393,7 +395,7 @@ def _parse_text_with(parse: Callable[[str], Any], dtype: str, _year: Any, value:
     return _to_number(dtype, value) if dtype == "Float64" else None
 
 
-def _parse_amount(text: str) -> float | None:
+def _parse_money(text: str) -> float | None:
     """Return the amount in a price such as ``€ 1,204.50``; None if it is ambiguous or no price."""
     match = _MONEY_PATTERN.fullmatch(text)
     if match is None or (match[1] and match[3]):
@@ -415,20 +417,23 @@ def _parse_duration(text: str) -> float | None:
     """Return a duration such as ``1m 30s`` in seconds; None for other texts."""
     lower_text = text.strip().lower()
     clock_match = _CLOCK_TIME_PATTERN.fullmatch(lower_text)
-    period_match = _ISO_PERIOD_PATTERN.fullmatch(lower_text)
+    iso_match = _ISO_DURATION_PATTERN.fullmatch(lower_text)
     if clock_match is not None:
         return int(clock_match[1] or 0) * 3600 + int(clock_match[2]) * 60 + float(clock_match[3])
-    if period_match is not None:
-        lower_text = period_match[1] + (period_match[2] or "")
+    if iso_match is not None:
+        lower_text = iso_match[1] + (iso_match[2] or "")
     numbers_and_units = (
         _DURATION_PART_PATTERN.findall(lower_text)
         if _DURATION_PATTERN.fullmatch(lower_text)
         else []
     )
-    if not numbers_and_units or not {unit for _, unit in numbers_and_units} <= _UNIT_SECONDS.keys():
+    if (
+        not numbers_and_units
+        or not {unit for _, unit in numbers_and_units} <= _SECONDS_BY_UNIT.keys()
+    ):
         return None
     numbers_and_seconds = (
-        (float(number), _UNIT_SECONDS[unit]) for number, unit in numbers_and_units
+        (float(number), _SECONDS_BY_UNIT[unit]) for number, unit in numbers_and_units
     )
     return sum(
         number * seconds if seconds >= 1 else number / 1000
@@ -457,7 +462,7 @@ def _parse_parts(dtype: str, year: Any, value: Any) -> Any:
     }
     match number_by_name:
         case {"year": year, "month": month, "day": day} if dtype == "date":
-            return _to_day_number(date(int(year), int(month), int(day)))
+            return _to_epoch_days(date(int(year), int(month), int(day)))
         case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
             return num / den if den else MISSING
         # Such as {"units": 1, "nanos": 5}.
@@ -477,7 +482,7 @@ _MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 _MONTH_DAY_PATTERN = (
     r"(?:(?P<first>\d\d?)\.?[\s-]+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
 )
-_PATTERN_BY_DAY_NOTATION = {
+_PATTERN_BY_DATE_FORMAT = {
     "YYYYMMDD": r"(?P<year>\d{4})(?:(?=\d{4}(?:00)?$)|[/.年])"
     r"(?P<month>\d\d?)[/.月]?(?P<day>\d\d?)(?:日|00)?",
     "DD/MM/YYYY": r"(?P<day>\d\d?)([/.\-])(?P<month>\d\d?)\2(?P<year>\d{4})",
@@ -497,7 +502,7 @@ def _parse_day(
     """Return a day as the integer by which Arrow stores it; None if the value is no day.
 
     For the dtype ``timestamp``, the result stands for midnight. ``day_pattern`` is one of
-    `_PATTERN_BY_DAY_NOTATION`. If the day is written without its year, ``year_or_day`` is the year,
+    `_PATTERN_BY_DATE_FORMAT`. If the day is written without its year, ``year_or_day`` is the year,
     or the latest day that it can be.
     """
     match = day_pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
@@ -526,16 +531,16 @@ def _parse_day(
         )
         is_after_latest = (month, day_of_month) > (latest_day.month, latest_day.day)
         parsed_day = date(latest_day.year - is_after_latest, month, day_of_month)
-    return _to_day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
+    return _to_epoch_days(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
 
 
-def _parse_utc(dtype: str, _year: Any, value: Any) -> int | None:
+def _parse_utc_timestamp(dtype: str, _year: Any, value: Any) -> int | None:
     """Return a timestamp as the integer by which Arrow stores it; the default time zone is UTC."""
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
-    moment = datetime.fromisoformat(value)
-    moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    return _to_day_number(moment) if dtype == "date" else _to_instant_number(moment)
+    timestamp = datetime.fromisoformat(value)
+    timestamp = (timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)).astimezone(UTC)
+    return _to_epoch_days(timestamp) if dtype == "date" else _to_epoch_microseconds(timestamp)
 
 
 _EPOCH_TEXT_PATTERN = re.compile(
@@ -567,17 +572,17 @@ def _parse_epoch(
 _PARSER_BY_NOTATION: dict[str, Callable[[str, Any, Any], Any]] = {
     "number": partial(_parse_number, "."),
     "decimal comma": partial(_parse_number, ","),
-    "money": partial(_parse_text_with, _parse_amount),
-    "currency": partial(_parse_text_with, parse_currency),
+    "money": partial(_parse_if_text, _parse_money),
+    "currency": partial(_parse_if_text, parse_currency),
     "any": _parse_as_text,
-    "duration": partial(_parse_text_with, _parse_duration),
+    "duration": partial(_parse_if_text, _parse_duration),
     "parts": _parse_parts,
     "boolean": _parse_boolean,
     **{
         notation: partial(_parse_day, re.compile(regex, re.ASCII))
-        for notation, regex in _PATTERN_BY_DAY_NOTATION.items()
+        for notation, regex in _PATTERN_BY_DATE_FORMAT.items()
     },
-    "utc": _parse_utc,
+    "utc": _parse_utc_timestamp,
     "epoch s": partial(_parse_epoch, 1),
     "epoch ms": partial(_parse_epoch, 1000),
     "epoch ns": partial(_parse_epoch, 10**9),

@@ -64,8 +64,8 @@ def decode(response: bytes | str | Any, **error_details: Any) -> Any:
     {'count': 9007199254740993}
     """
 
-    def count_value_keys(value: Any, is_exact: bool) -> tuple[Any, int]:
-        counter = StructureCounter(is_exact=is_exact)
+    def count_value_keys(value: Any, has_exact_integers: bool) -> tuple[Any, int]:
+        counter = StructureCounter(has_exact_integers=has_exact_integers)
         counter.count_values([value], {type(value)}, 0)
         return value, counter.key_count
 
@@ -133,7 +133,7 @@ def decode_exactly(body: bytes, **error_details: Any) -> Any:
     raise DecodeError(
         f"the response is not a JSON document: {message}",
         problem=problem,
-        excerpt=excerpt(body),
+        excerpt=make_excerpt(body),
         **error_details,
     )
 
@@ -163,19 +163,19 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-def excerpt(body: bytes) -> str:
+def make_excerpt(body: bytes) -> str:
     r"""Return the beginning of a body as one printable line of at most 200 characters.
 
     Examples
     --------
-    >>> excerpt(b"a\x1b[31m\nb")
+    >>> make_excerpt(b"a\x1b[31m\nb")
     'a\\x1b[31m\\nb'
     """
     body_text = body[: 4 * _EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
     return visible(body_text[:_EXCERPT_LENGTH])[:_EXCERPT_LENGTH]
 
 
-def is_unicode(text: str) -> bool:
+def is_utf8_encodable(text: str) -> bool:
     """Return whether a text can be encoded in UTF-8, i.e. has no unpaired surrogate."""
     try:
         return text.isascii() or bool(text.encode())
@@ -199,10 +199,10 @@ def _decode_strictly(body: bytes) -> Any:
         document = json.loads(
             document_text,
             object_pairs_hook=_make_object,
-            parse_constant=_refuse_constant,
+            parse_constant=_reject_constant,
             parse_float=_make_float,
         )
-        StructureCounter(is_exact=True).count_inside([document])
+        StructureCounter(has_exact_integers=True).count_descendants([document])
     except UnicodeDecodeError as error:
         raise _InvalidDocument("encoding", f"it is not in UTF-8 (byte {error.start})") from None
     except (InexactDecoding, RecursionError):
@@ -214,7 +214,7 @@ def _decode_strictly(body: bytes) -> Any:
         if opening_count > closing_count and first_bytes[:1] in (b"{", b"["):
             raise _InvalidDocument("truncated", "it breaks off before its end") from None
         raise _InvalidDocument("not_json", f"{error}") from None
-    if "\\u" in document_text and not is_unicode(json.dumps(document, ensure_ascii=False)):
+    if "\\u" in document_text and not is_utf8_encodable(json.dumps(document, ensure_ascii=False)):
         raise _InvalidDocument("encoding", "it holds half a surrogate pair, which is no text")
     return document
 
@@ -224,14 +224,14 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     json_object = dict(pairs)
     if len(json_object) < len(pairs):
         ((duplicate_key, _),) = Counter(key for key, _ in pairs).most_common(1)
-        key_excerpt = excerpt(repr(duplicate_key).encode("utf-8", "backslashreplace"))
+        key_excerpt = make_excerpt(repr(duplicate_key).encode("utf-8", "backslashreplace"))
         raise _InvalidDocument(
             "duplicate_key", f"the key {key_excerpt} is given twice in one object"
         )
     return json_object
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     """Raise `_InvalidDocument` for ``NaN`` and infinities, which JSON does not allow."""
     raise _InvalidDocument("not_finite", f"{name} is no JSON number")
 
@@ -241,6 +241,6 @@ def _make_float(number_text: str) -> float:
     number = float(number_text)
     if math.isinf(number):
         raise _InvalidDocument(
-            "not_finite", f"the number {excerpt(number_text.encode())} is too large"
+            "not_finite", f"the number {make_excerpt(number_text.encode())} is too large"
         )
     return number

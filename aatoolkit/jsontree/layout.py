@@ -22,7 +22,7 @@ MAX_DEPTH = 128
 """The maximum depth of nesting in a document."""
 
 # Fewer than 3 distinct keys are names of fields. More than 64 are probably data.
-_MIN_KEYS = 3
+_MIN_DATA_KEYS = 3
 _MANY_KEYS = 64
 _DATE_OR_NUMBER_RE = r"[+-]?\d.*"
 _URL_OR_EMAIL_RE = r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
@@ -41,13 +41,13 @@ class InexactDecoding(Exception):
 class StructureCounter:
     """Counts the distinct paths and the keys of a JSON document, and checks the number of paths.
 
-    ``max_paths`` is the maximum number of distinct paths. ``is_exact`` says whether the document
-    was decoded by Python's own decoder, which keeps large integers exact.
+    ``max_paths`` is the maximum number of distinct paths. ``has_exact_integers`` says whether the
+    document was decoded by Python's own decoder, which keeps large integers exact.
     """
 
-    def __init__(self, max_paths: int = 2**63, is_exact: bool = False) -> None:
+    def __init__(self, max_paths: int = 2**63, has_exact_integers: bool = False) -> None:
         self.max_paths = max_paths
-        self.is_exact = is_exact
+        self.has_exact_integers = has_exact_integers
         # max_key_count is the largest number of keys in one object, or in all objects of one array.
         self.path_count = self.key_count = self.max_key_count = 0
 
@@ -71,7 +71,7 @@ class StructureCounter:
         if depth >= MAX_DEPTH and not value_types.isdisjoint((dict, list)):
             raise InexactDecoding
         # Beyond 64 bits orjson makes floats of whole numbers.
-        if float in value_types and not self.is_exact:
+        if float in value_types and not self.has_exact_integers:
             floats = [value for value in values if type(value) is float]
             if max(floats) >= 2**63 or min(floats) <= -(2**63):
                 raise InexactDecoding
@@ -95,9 +95,9 @@ class StructureCounter:
         """
         self.count_path(values, value_types, depth)
         if not value_types.isdisjoint((dict, list)):
-            self.count_inside(values, depth, are_records)
+            self.count_descendants(values, depth, are_records)
 
-    def count_inside(
+    def count_descendants(
         self, values: Sequence[Any], depth: int = 0, are_records: bool = False
     ) -> None:
         """Count the paths and keys nested in some values, but not the path of the values itself.
@@ -159,12 +159,12 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
     False
     """
     key_counts = Counter(chain.from_iterable(objects))
-    if not _MIN_KEYS <= len(key_counts) <= MAX_FIELDS:
+    if not _MIN_DATA_KEYS <= len(key_counts) <= MAX_FIELDS:
         return len(key_counts) > MAX_FIELDS
-    values = [
+    child_values = [
         value for value in chain.from_iterable(map(dict.values, objects)) if value is not None
     ]
-    value_types = {*map(type, values)}
+    value_types = {*map(type, child_values)}
     has_one_type = len(value_types) <= 1 or value_types == {int, float}
     kind_counts = Counter(map(_classify_key, key_counts))
     # 80 % of the keys look like data. So do keys such as "Acme CRM" if all values have one type.
@@ -178,7 +178,7 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
         is_sparse or (has_one_type and len(objects) < len(key_counts))
     ):
         return True
-    records = [value for value in values if value] if value_types == {dict} else []
+    records = [value for value in child_values if value] if value_types == {dict} else []
     field_counts = Counter(chain.from_iterable(records))
     # All values are objects that share 80 % of their fields.
     return bool(field_counts) and field_counts.total() >= 0.8 * len(field_counts) * len(records)

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from aatoolkit._util.text import json_text, plain_json
+from aatoolkit._util.text import plain_json, to_json_text
 
-KEY_SIGN = "~"
+KEY_MARKER = "~"
 """The sign at the end of the path of a key, as in ``$.rate~``."""
 
 
@@ -38,38 +38,38 @@ class Field:
 
 @dataclass(frozen=True)
 class Position:
-    """A step from an array to its element at the position ``number``, counted from 0."""
+    """A step from an array to its element at the position ``index``, counted from 0."""
 
-    number: int
+    index: int
 
 
 @dataclass(frozen=True)
-class Each:
+class Elements:
     """A step from an array to all its elements.
 
-    With ``container_number``, it leads to a single element, at the position that the current row
+    With ``container_index``, it leads to a single element, at the position that the current row
     has in its own array. For example, each row finds its date in a list of dates beside the rows.
-    ``container_number`` is the number of the row's array on the path to the rows; 0 is the first.
+    ``container_index`` is the number of the row's array on the path to the rows; 0 is the first.
     """
 
-    container_number: int | None = None
+    container_index: int | None = None
 
 
 @dataclass(frozen=True)
 class Entries:
-    """A step from an object to the values of all its keys, or of the keys in ``only``.
+    """A step from an object to the values of all its keys, or of those in ``only_keys``.
 
-    With ``container_number``, it leads to a single entry instead: the entry with the key that the
-    current row has in its own object. ``container_number`` is the number of that object on the path
+    With ``container_index``, it leads to a single entry instead: the entry with the key that the
+    current row has in its own object. ``container_index`` is the number of that object on the path
     to the rows.
     """
 
-    only: tuple[str, ...] = ()
-    container_number: int | None = None
+    only_keys: tuple[str, ...] = ()
+    container_index: int | None = None
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedColumn:
     """A step from an array (a row of a table) to its element in the column ``name``.
 
     The array at the path ``header`` has the names of the columns, in the order of the elements.
@@ -79,7 +79,7 @@ class Named:
     name: str
 
 
-Step = Field | Position | Each | Entries | Named
+Step = Field | Position | Elements | Entries | NamedColumn
 Steps = tuple[Step, ...]
 """A parsed path."""
 
@@ -102,13 +102,13 @@ def parse_path(path: str) -> Steps:
     Examples
     --------
     >>> parse_path("kpis{}.value")
-    (Field(name='kpis'), Entries(only=(), container_number=None), Field(name='value'))
+    (Field(name='kpis'), Entries(only_keys=(), container_index=None), Field(name='value'))
     >>> parse_path('"odd.key"[]') == parse_path('$["odd.key"][]')
     True
     >>> format_path(parse_path('rows[@0].cells["columns[]"="hits"]'))
     'rows[@0].cells["columns[]"="hits"]'
     >>> parse_path("$.points[3]")
-    (Field(name='points'), Position(number=3))
+    (Field(name='points'), Position(index=3))
     """
     steps: list[Step] = []
     root_match = _ROOT_PATTERN.match(path)
@@ -120,14 +120,14 @@ def parse_path(path: str) -> Steps:
         offset = match.end()
         quoted_name = match["quoted"] if match["bracketed"] is None else match["bracketed"]
         if match["position"] is not None:
-            steps.append(Position(int(match["position"])) if match["position"] else Each())
+            steps.append(Position(int(match["position"])) if match["position"] else Elements())
         elif match["header"] is not None:
             header_steps = parse_path(_unquote(path, match["header"]))
-            steps.append(Named(header_steps, _unquote(path, match["of"])))
+            steps.append(NamedColumn(header_steps, _unquote(path, match["of"])))
         elif match["element"] is not None:
-            steps.append(Each(int(match["element"])))
+            steps.append(Elements(int(match["element"])))
         elif match["entry"] is not None:
-            steps.append(Entries(container_number=int(match["entry"])))
+            steps.append(Entries(container_index=int(match["entry"])))
         elif match["entries"] is not None:
             steps.append(Entries(tuple(key for key in match["entries"].split(",") if key)))
         elif quoted_name is not None:
@@ -138,7 +138,7 @@ def parse_path(path: str) -> Steps:
 
 
 @lru_cache(maxsize=4096)
-def parse_pattern(path: str) -> Steps:
+def parse_pattern(pattern: str) -> Steps:
     """Parse a path to many values, such as ``domains[]``.
 
     Raise ValueError if the path has the position of an array element, such as ``domains[0]``.
@@ -146,11 +146,13 @@ def parse_pattern(path: str) -> Steps:
     Examples
     --------
     >>> parse_pattern("domains[]")
-    (Field(name='domains'), Each(container_number=None))
+    (Field(name='domains'), Elements(container_index=None))
     """
-    steps = parse_path(path)
+    steps = parse_path(pattern)
     if any(isinstance(step, Position) for step in steps):
-        raise ValueError(f"{path!r} is not a path of all elements; write [] in place of a number")
+        raise ValueError(
+            f"{pattern!r} is not a path of all elements; write [] in place of a number"
+        )
     return steps
 
 
@@ -168,22 +170,22 @@ def format_path(steps: Iterable[Step]) -> str:
 
     Examples
     --------
-    >>> format_path((Field("evidence"), Entries(("urls",)), Each(), Field("a.b")))
+    >>> format_path((Field("evidence"), Entries(("urls",)), Elements(), Field("a.b")))
     'evidence{}[]."a.b"'
     """
     path = ""
     for step in steps:
         if isinstance(step, Field):
             is_unquoted = step.name.isprintable() and _UNQUOTED_NAME_PATTERN.fullmatch(step.name)
-            name = step.name if is_unquoted else json_text(step.name)
+            name = step.name if is_unquoted else to_json_text(step.name)
             path += f".{name}" if path else name
         elif isinstance(step, Position):
-            path += f"[{step.number}]"
-        elif isinstance(step, Named):
-            path += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
+            path += f"[{step.index}]"
+        elif isinstance(step, NamedColumn):
+            path += f"[{to_json_text(format_path(step.header))}={to_json_text(step.name)}]"
         else:
-            row_reference = "" if step.container_number is None else f"@{step.container_number}"
-            path += f"[{row_reference}]" if isinstance(step, Each) else f"{{{row_reference}}}"
+            container_ref = "" if step.container_index is None else f"@{step.container_index}"
+            path += f"[{container_ref}]" if isinstance(step, Elements) else f"{{{container_ref}}}"
     return path
 
 
@@ -196,20 +198,20 @@ def format_json_path(steps: Iterable[Step]) -> str:
     '$.points[0]["a.b"]'
     """
     return "$" + "".join(
-        key_step(step.name) if isinstance(step, Field) else format_path((step,)) for step in steps
+        format_key(step.name) if isinstance(step, Field) else format_path((step,)) for step in steps
     )
 
 
 @lru_cache(maxsize=4096)
-def key_step(key: str) -> str:
+def format_key(key: str) -> str:
     """Format a key of an object as one step of a JSON path.
 
     Examples
     --------
-    >>> key_step("rate"), key_step("a b")
+    >>> format_key("rate"), format_key("a b")
     ('.rate', '["a b"]')
     """
-    return f".{key}" if _IDENTIFIER_PATTERN.fullmatch(key) else f"[{json_text(key)}]"
+    return f".{key}" if _IDENTIFIER_PATTERN.fullmatch(key) else f"[{to_json_text(key)}]"
 
 
 def is_within(path: str, outer_path: str) -> bool:
@@ -222,17 +224,17 @@ def is_within(path: str, outer_path: str) -> bool:
     >>> is_within("$.points", "$.point")
     False
     """
-    value_path = path.removesuffix(KEY_SIGN)
+    value_path = path.removesuffix(KEY_MARKER)
     return outer_path in (path, value_path) or value_path.startswith(
         (f"{outer_path}.", f"{outer_path}[")
     )
 
 
-def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[tuple[str, str]]:
+def leaf_values(value: Any, path: str, stop_paths: Container[str] = ()) -> list[tuple[str, str]]:
     """Return a list of tuples: the JSON path and the JSON text of each scalar in a JSON value.
 
     Empty objects and arrays are listed, too. ``path`` is the path of the value itself. A value at a
-    path in ``end_paths`` is listed as one item, even if it is an object or array.
+    path in ``stop_paths`` is listed as one item, even if it is an object or array.
 
     Examples
     --------
@@ -243,11 +245,11 @@ def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[t
     pending_values = [(value, path)]
     while pending_values:
         value, path = pending_values.pop()
-        if not value or not isinstance(value, dict | list) or path in end_paths:
+        if not value or not isinstance(value, dict | list) or path in stop_paths:
             paths_and_texts.append((path, plain_json(value)))
         elif isinstance(value, dict):
             pending_values += reversed(
-                [(item, path + key_step(key)) for key, item in value.items()]
+                [(item, path + format_key(key)) for key, item in value.items()]
             )
         else:
             pending_values += reversed([(item, f"{path}[{i}]") for i, item in enumerate(value)])

@@ -66,39 +66,45 @@ from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT, decode, gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES, StructureCounter, are_keys_data
 from aatoolkit.jsontree.vectors import MISSING, Missing, Vector
 
-ROOT_TABLE = "$"
+ROOT_TABLE_NAME = "$"
 """The name of the table of the document itself."""
 
-PARENT = "_parent"
-POSITION = "_pos"
-KEY = "_key"
-VALUE = "_value"
+PARENT_COLUMN = "_parent"
+POSITION_COLUMN = "_pos"
+KEY_COLUMN = "_key"
+VALUE_COLUMN = "_value"
 ITEMS_SUFFIX = "[]"
 ENTRIES_SUFFIX = "{}"
 KIND_SUFFIX = "@kind"
-INTEGER = "integer"
-BIG_INTEGER = "big"
-NUMBER = "number"
-STRING = "string"
-BOOLEAN = "boolean"
-PLAN_KEY = b"aatoolkit.shred"
+INTEGER_KIND = "integer"
+BIG_INTEGER_KIND = "big"
+NUMBER_KIND = "number"
+STRING_KIND = "string"
+BOOLEAN_KIND = "boolean"
+PLAN_METADATA_KEY = b"aatoolkit.shred"
 """The key of the plan in the metadata of a table's schema."""
 
 _MAX_NAME_BYTES = 160
 _SPECIAL_CHARACTER_PATTERN = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
 _ARROW_TYPE_BY_KIND = {
-    INTEGER: pa.int64(),
-    BIG_INTEGER: pa.string(),
-    NUMBER: pa.float64(),
-    STRING: pa.string(),
-    BOOLEAN: pa.bool_(),
+    INTEGER_KIND: pa.int64(),
+    BIG_INTEGER_KIND: pa.string(),
+    NUMBER_KIND: pa.float64(),
+    STRING_KIND: pa.string(),
+    BOOLEAN_KIND: pa.bool_(),
 }
 """The Arrow types by kind of scalar; integers beyond 64 bits are decimal text."""
 
 _KINDS_WITHOUT_COLUMN = ("missing", "null", "object")
 """The kinds of values for which there is no column of values."""
 
-_KIND_BY_TYPE = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, type(None): "null"}
+_KIND_BY_TYPE = {
+    int: INTEGER_KIND,
+    float: NUMBER_KIND,
+    str: STRING_KIND,
+    bool: BOOLEAN_KIND,
+    type(None): "null",
+}
 _KIND_BY_TYPE |= {dict: "object", list: "array", Missing: "missing"}
 # The plan of a table or field. It says which columns have which values of the document, so that
 # the document can be restored from the columns.
@@ -136,27 +142,29 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     {'$': 1, 'rows[]': 3}
     """
     counter = StructureCounter(max_nodes)
-    pending_tables = [_Table(ROOT_TABLE, [decode(response)])]
+    pending_tables = [_PendingTable(ROOT_TABLE_NAME, [decode(response)])]
     tables = {}
     while pending_tables:
         table = pending_tables.pop()
         cell_plan = table.add_field(table.values, "", counter)
         table_plan = {"table": table.name, "rows": len(table.values), "cell": cell_plan}
         plan_json = canonical_json(table_plan).encode()
-        arrow_table = pa.table(table.columns).replace_schema_metadata({PLAN_KEY: plan_json})
+        arrow_table = pa.table(table.columns).replace_schema_metadata(
+            {PLAN_METADATA_KEY: plan_json}
+        )
         tables[_shorten_name(table.name)] = arrow_table
         pending_tables += reversed(table.children)
     return tables
 
 
-class _Table:
+class _PendingTable:
     """A table under construction: its name, rows, columns, and the tables of nested arrays."""
 
     def __init__(self, name: str, values: Sequence[Any]) -> None:
         self.name = name
         self.values = values
         self.columns: dict[str, pa.Array] = {}
-        self.children: list[_Table] = []
+        self.children: list[_PendingTable] = []
 
     def add_field(self, values: Sequence[Any], field_path: str, counter: StructureCounter) -> _Plan:
         """Add the columns of a field to the table; return the plan by which `unshred` restores it.
@@ -165,20 +173,20 @@ class _Table:
         the field, such as ``response.text``. ``counter`` limits the number of paths.
         """
         counter.count_path(values, set(), 0)
-        column_name = field_path or VALUE
+        column_name = field_path or VALUE_COLUMN
         field_plan = _Plan()
         kinds = [*map(_KIND_BY_TYPE.__getitem__, map(type, values))]
         present_kinds = {*kinds}
-        if INTEGER in present_kinds:
+        if INTEGER_KIND in present_kinds:
             integers = [value for value in values if type(value) is int]
             if not -(2**63) <= min(integers) <= max(integers) < 2**63:
                 values = [*values]
                 for row, value in enumerate(values):
                     if type(value) is int and not -(2**63) <= value < 2**63:
                         values[row] = str(value)
-                        kinds[row] = BIG_INTEGER
-            elif NUMBER in present_kinds and _are_distinguishable(values):
-                kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
+                        kinds[row] = BIG_INTEGER_KIND
+            elif NUMBER_KIND in present_kinds and _remain_distinct_as_floats(values):
+                kinds = [NUMBER_KIND if kind == INTEGER_KIND else kind for kind in kinds]
                 field_plan["whole"] = True
         objects = [value for value in values if type(value) is dict]
         if objects and are_keys_data(objects):
@@ -220,7 +228,7 @@ class _Table:
                 name: self.add_field(
                     vector.field(name).values, _make_column_name(field_path, name), counter
                 )
-                for name in sorted(vector.fields())
+                for name in sorted(vector.list_fields())
             }
         return field_plan
 
@@ -231,22 +239,24 @@ class _Table:
         for arrays and ``{}`` for objects. Return a column for this table: the number of items in
         each row.
         """
-        prefix = "" if self.name == ROOT_TABLE else self.name
-        child_name = f"{prefix}{'.' if prefix and field_path else ''}{field_path}{suffix}"
+        parent_name = "" if self.name == ROOT_TABLE_NAME else self.name
+        child_name = f"{parent_name}{'.' if parent_name and field_path else ''}{field_path}{suffix}"
         vector = Vector(containers)
         item_vector = vector.elements() if suffix == ITEMS_SUFFIX else vector.entries()
-        child_table = _Table(child_name, item_vector.values)
-        child_table.columns[PARENT] = pa.array(item_vector.level.parents)
-        child_table.columns[POSITION] = pa.array(item_vector.level.positions, pa.int32())
+        child_table = _PendingTable(child_name, item_vector.values)
+        child_table.columns[PARENT_COLUMN] = pa.array(item_vector.level.parent_rows)
+        child_table.columns[POSITION_COLUMN] = pa.array(
+            item_vector.level.item_positions, pa.int32()
+        )
         if suffix == ENTRIES_SUFFIX:
-            child_table.columns[KEY] = pa.array(item_vector.level.keys, pa.string())
+            child_table.columns[KEY_COLUMN] = pa.array(item_vector.level.keys, pa.string())
         self.children.append(child_table)
         return pa.array(
             [None if container is None else len(container) for container in containers], pa.int32()
         )
 
 
-def _are_distinguishable(values: Sequence[Any]) -> bool:
+def _remain_distinct_as_floats(values: Sequence[Any]) -> bool:
     """Return whether integers and floats remain distinct if they are stored as floats.
 
     That is so if no float is a whole number, and no integer is too large.
@@ -264,7 +274,11 @@ def _make_column_name(object_path: str, key: str) -> str:
     ``object_path`` is the path of the object that has the field, and ``key`` the key of the field.
     """
     escaped_key = _SPECIAL_CHARACTER_PATTERN.sub(lambda match: f"%{ord(match[0]):02X}", key) or "%"
-    escaped_key = f"%5F{key[1:]}" if key in (PARENT, POSITION, KEY, VALUE) else escaped_key
+    escaped_key = (
+        f"%5F{key[1:]}"
+        if key in (PARENT_COLUMN, POSITION_COLUMN, KEY_COLUMN, VALUE_COLUMN)
+        else escaped_key
+    )
     return f"{object_path}.{escaped_key}" if object_path else escaped_key
 
 
@@ -304,7 +318,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     tables_by_name = {}
     for name, table in tables.items():
         try:
-            plan = json.loads(table.schema.metadata[PLAN_KEY])
+            plan = json.loads(table.schema.metadata[PLAN_METADATA_KEY])
             tables_by_name[plan["table"]] = table, plan
         except (AttributeError, KeyError, TypeError, ValueError):
             raise MetadataError(
@@ -312,7 +326,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
                 "shred made, with the metadata of their schemas"
             ) from None
     try:
-        (document,) = _read_values(tables_by_name, ROOT_TABLE)
+        (document,) = _read_values(tables_by_name, ROOT_TABLE_NAME)
         return document
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         problem = f"the tables do not fit their plans ({type(error).__name__}: {error})"
@@ -341,8 +355,8 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], table_name: str) -> 
         for kind, column_name in cell_plan["scalars"].items():
             for row, value in enumerate(table.column(column_name).to_pylist()):
                 if value is not None:
-                    is_whole = kind == NUMBER and "whole" in cell_plan and value.is_integer()
-                    values[row] = int(value) if kind == BIG_INTEGER or is_whole else value
+                    is_integer = kind == NUMBER_KIND and "whole" in cell_plan and value.is_integer()
+                    values[row] = int(value) if kind == BIG_INTEGER_KIND or is_integer else value
         for suffix in (ITEMS_SUFFIX, ENTRIES_SUFFIX):
             if suffix in cell_plan:
                 column_name, child_name = cell_plan[suffix]
@@ -354,11 +368,11 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], table_name: str) -> 
                     for row, item_count in enumerate(item_counts)
                     for _ in range(item_count or 0)
                 ]
-                if child_table.column(PARENT).to_pylist() != expected_parents:
+                if child_table.column(PARENT_COLUMN).to_pylist() != expected_parents:
                     raise ValueError(f"rows of the table {_shorten_name(child_name)} are missing")
                 if suffix == ENTRIES_SUFFIX:
                     child_values = [
-                        *zip(child_table.column(KEY).to_pylist(), child_values, strict=True)
+                        *zip(child_table.column(KEY_COLUMN).to_pylist(), child_values, strict=True)
                     ]
                 item_offset = 0
                 for row, item_count in enumerate(item_counts):

@@ -1,7 +1,7 @@
 """Vectors: all values at one path of a JSON document, as one list.
 
 For example, the vector of ``chats[].id`` has one value per element of ``chats``. These elements are
-the rows of the vector, and a `Level` describes them. `Vector.field`, `Vector.elements` and
+the rows of the vector, and a `NestingLevel` describes them. `Vector.field`, `Vector.elements` and
 `Vector.entries` return the vector one step further down the path.
 """
 
@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from aatoolkit.jsontree.layout import MAX_FIELDS, group_by_common_key
-from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, Steps, key_step
+from aatoolkit.jsontree.paths import KEY_MARKER, Elements, Entries, Field, Step, Steps, format_key
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
 """An array with one number per row: the position of a row in another list; -1 for none."""
@@ -35,7 +35,7 @@ MISSING = Missing()
 """The value of a field that an object lacks."""
 
 
-class Level:
+class NestingLevel:
     """The rows of a `Vector`, which is a list of values at one JSON path: one row per value.
 
     The rows are whole documents (usually one), or the elements of all arrays at a path, or the
@@ -46,12 +46,12 @@ class Level:
         self,
         size: int,
         container: Vector | None = None,  # the arrays or objects whose items are the rows
-        lengths: Sequence[int] = (),  # the number of items in each
+        item_counts: Sequence[int] = (),  # the number of items in each
         keys: list[str] | None = None,  # of the rows, for entries of objects
         is_computed: bool = False,  # by a function of the declaration
     ) -> None:
         self.size = size
-        self.lengths = lengths
+        self.item_counts = item_counts
         self.keys = keys
         self.is_computed = is_computed
         # A vector refers to its items; a cycle would keep them until the garbage collector runs.
@@ -68,7 +68,7 @@ class Level:
         return container
 
     @property
-    def in_array(self) -> bool:
+    def is_in_array(self) -> bool:
         """Whether the rows are elements of arrays."""
         return self._container is not None and self.keys is None and not self.is_computed
 
@@ -78,15 +78,15 @@ class Level:
         return np.arange(self.size)
 
     @cached_property
-    def parents(self) -> RowIndex:
+    def parent_rows(self) -> RowIndex:
         """An array: for each row, the position of its array or object in ``container``."""
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+        return np.repeat(np.arange(len(self.item_counts)), self.item_counts)
 
     @cached_property
-    def positions(self) -> RowIndex:
+    def item_positions(self) -> RowIndex:
         """An array: for each row, its position in its own array or object, from 0."""
-        lengths = np.asarray(self.lengths, np.int64)
-        first_item_positions = np.repeat(lengths.cumsum() - lengths, lengths)
+        item_counts = np.asarray(self.item_counts, np.int64)
+        first_item_positions = np.repeat(item_counts.cumsum() - item_counts, item_counts)
         return self.rows - first_item_positions
 
     @cached_property
@@ -95,13 +95,13 @@ class Level:
         container = self.container
         if container is None:
             return ["$"] * self.size
-        path_suffixes = map("[{}]".format, self.positions.tolist())
+        path_suffixes = map("[{}]".format, self.item_positions.tolist())
         if self.keys is not None:
-            path_suffixes = map(key_step, self.keys)
+            path_suffixes = map(format_key, self.keys)
         container_paths = container.paths
         return [
             container_paths[row] + path_suffix
-            for row, path_suffix in zip(self.parents, path_suffixes, strict=True)
+            for row, path_suffix in zip(self.parent_rows, path_suffixes, strict=True)
         ]
 
 
@@ -119,13 +119,13 @@ class Vector:
     def __init__(
         self,
         values: Sequence[Any],
-        level: Level | None = None,  # the rows; by default each value is a document
+        level: NestingLevel | None = None,  # the rows; by default each value is a document
         field_names: tuple[str, ...] = (),  # on the path from a row to its value
         is_absent: bool = False,  # whether no object has the field
         is_key: bool = False,  # whether the values are keys of objects
     ) -> None:
         self.values: Any = values
-        self.level = Level(len(values)) if level is None else level
+        self.level = NestingLevel(len(values)) if level is None else level
         self.field_names = field_names
         self.is_absent = is_absent
         self.is_key = is_key
@@ -159,7 +159,7 @@ class Vector:
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
-    def of_type(self, value_type: type) -> Sequence[Any]:
+    def values_of_type(self, value_type: type) -> Sequence[Any]:
         """Return a list of the values of one type, in order."""
         return [value for value in self.values if type(value) is value_type]
 
@@ -179,7 +179,7 @@ class Vector:
             return self.values  # type: ignore[no-any-return]
         return [value if type(value) is dict else {} for value in self.values]
 
-    def fields(self) -> list[str]:
+    def list_fields(self) -> list[str]:
         """Return the distinct field names of all objects, in the order of the document."""
         return [*self.values_by_field] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
@@ -210,13 +210,13 @@ class Vector:
             child_vector = self._children[Ellipsis] = self.flatten(arrays)
         return child_vector
 
-    def entries(self, only: Sequence[str] = ()) -> Vector:
+    def entries(self, only_keys: Sequence[str] = ()) -> Vector:
         """Return a `Vector` of the values in all objects, with one row per key of each object.
 
-        With ``only``, only these keys are included.
+        With ``only_keys``, only these keys are included.
         """
-        only_keys = tuple(only)
-        child_vector = self._children.get(only_keys)
+        cache_key = tuple(only_keys)
+        child_vector = self._children.get(cache_key)
         if child_vector is None:
             objects = self.objects
             if only_keys:
@@ -225,7 +225,7 @@ class Vector:
                     for json_object in objects
                 ]
             entry_keys = list(chain.from_iterable(objects))
-            child_vector = self._children[only_keys] = self.flatten(
+            child_vector = self._children[cache_key] = self.flatten(
                 [*map(dict.values, objects)], entry_keys
             )
         return child_vector
@@ -249,7 +249,7 @@ class Vector:
         """
         flat_items = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
         return Vector(
-            flat_items, Level(len(flat_items), self, [*map(len, lists)], keys, is_computed)
+            flat_items, NestingLevel(len(flat_items), self, [*map(len, lists)], keys, is_computed)
         )
 
     def descend(self, steps: Sequence[Step]) -> Vector:
@@ -258,10 +258,10 @@ class Vector:
         for step in steps:
             if type(step) is Field:
                 end_vector = end_vector.field(step.name)
-            elif type(step) is Each:
+            elif type(step) is Elements:
                 end_vector = end_vector.elements()
             elif type(step) is Entries:
-                end_vector = end_vector.entries(step.only)
+                end_vector = end_vector.entries(step.only_keys)
             else:
                 raise ValueError(f"{step} is one element of an array; a vector has all elements")
         return end_vector
@@ -273,22 +273,26 @@ class Vector:
         field_steps = map(Field, self.field_names)
         if container is None:
             return tuple(field_steps)
-        return (*container.steps, Each() if self.level.keys is None else Entries(), *field_steps)
+        return (
+            *container.steps,
+            Elements() if self.level.keys is None else Entries(),
+            *field_steps,
+        )
 
     @property
     def paths(self) -> list[str]:
         """The JSON paths of the values, one per row."""
-        suffix = self._path_end
+        suffix = self._path_suffix
         return [path + suffix for path in self.level.paths] if suffix else self.level.paths
 
     def path(self, row: int) -> str:
         """Return the JSON path of the value in a row."""
-        return self.level.paths[row] + self._path_end
+        return self.level.paths[row] + self._path_suffix
 
     @property
-    def _path_end(self) -> str:
+    def _path_suffix(self) -> str:
         """The end of each value's JSON path, after the path of its row."""
-        return "".join(map(key_step, self.field_names)) + (KEY_SIGN if self.is_key else "")
+        return "".join(map(format_key, self.field_names)) + (KEY_MARKER if self.is_key else "")
 
 
 def compose_row_indexes(row_index: RowIndex, next_index: RowIndex) -> RowIndex:

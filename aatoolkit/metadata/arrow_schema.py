@@ -35,7 +35,7 @@ METADATA_KEY = ATTRS_KEY.encode()
 PANDAS_KEY = b"PANDAS_ATTRS"
 ARROW_SCHEMA_KEY = b"ARROW:schema"
 
-DOCUMENT_VERSION = "2.1"
+METADATA_JSON_VERSION = "2.1"
 """The version of the JSON document under the key ``aatoolkit``; since 2.1 files have checksums."""
 
 
@@ -45,7 +45,7 @@ def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
         {
             **(schema.metadata or {}),
             PANDAS_KEY: canonical_json({ATTRS_KEY: compress_text(metadata.dumps())}).encode(),
-            METADATA_KEY: canonical_json(_make_document(metadata)).encode(),
+            METADATA_KEY: canonical_json(_make_metadata_json(metadata)).encode(),
         }
     )
 
@@ -99,7 +99,7 @@ def read_file_metadata(
     )
 
 
-def _make_document(metadata: FrameMetadata) -> dict[str, Any]:
+def _make_metadata_json(metadata: FrameMetadata) -> dict[str, Any]:
     """Return the metadata of a DataFrame as a JSON document for other programs."""
     column_items = metadata.columns.items()
     availability_by_column = {
@@ -118,12 +118,12 @@ def _make_document(metadata: FrameMetadata) -> dict[str, Any]:
             column_fields["unit"] = declaration.unit
             column_fields["aggregation"] = str(declaration.aggregate).removeprefix("none")
             column_fields["description"] = declaration.doc
-        columns[name] = _drop_empty(column_fields)
-    document = {
-        "version": DOCUMENT_VERSION,
+        columns[name] = _drop_empty_fields(column_fields)
+    metadata_json = {
+        "version": METADATA_JSON_VERSION,
         "key": metadata.key,
         "states": [
-            _drop_empty(dict(zip(("status", "cause", "reason"), availability, strict=True)))
+            _drop_empty_fields(dict(zip(("status", "cause", "reason"), availability, strict=True)))
             for availability in distinct_availabilities
         ],
         "columns": columns,
@@ -135,9 +135,9 @@ def _make_document(metadata: FrameMetadata) -> dict[str, Any]:
     declaration_by_table = {
         name: dump_table(table) for name, table in table_by_name.items() if table
     }
-    return document | ({"declarations": declaration_by_table} if declaration_by_table else {})
+    return metadata_json | ({"declarations": declaration_by_table} if declaration_by_table else {})
 
 
-def _drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_empty_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a dict without the items whose value is None, 0 or empty."""
     return {name: value for name, value in fields.items() if value}

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit._util.show import Frame, LazyAttr
 from aatoolkit._util.text import canonical_json
 from aatoolkit.availability import Availability, Status
@@ -25,7 +25,7 @@ from aatoolkit.errors import MetadataError
 from aatoolkit.metadata.column import (
     NO_METADATA as NO_METADATA,
     ColumnMetadata as ColumnMetadata,
-    RowStatus,
+    RowAvailability,
     Source as Source,
     dump_availability,
     dump_statements,
@@ -40,14 +40,14 @@ from aatoolkit.metadata.fingerprint import (
     arrays_of,
     fingerprint_of,
 )
-from aatoolkit.metadata.recipe import Recipe, decompress_text, dump_recipe, renumber
+from aatoolkit.metadata.recipe import Recipe, decompress_text, renumber, to_stored_recipe
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import find_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TEXT_VERSION = "1.0"
+METADATA_TEXT_VERSION = "1.0"
 """The version of the JSON text of metadata; text of a newer major version is refused."""
 
 ATTRS_KEY = "aatoolkit"
@@ -122,7 +122,7 @@ class FrameMetadata:
         ('brand',)
         """
         document = {
-            "version": TEXT_VERSION,
+            "version": METADATA_TEXT_VERSION,
             "key": self.key,
             "columns": {
                 name: [column.declared_name, *dump_availability(column.availability)]
@@ -140,7 +140,7 @@ class FrameMetadata:
             "cautions": {
                 name: column.caution for name, column in self.columns.items() if column.caution
             },
-            "recipe": self.recipe and dump_recipe(self.recipe),
+            "recipe": self.recipe and to_stored_recipe(self.recipe),
             "fingerprint": self.fingerprint and self.fingerprint.to_dict(),
         }
         document |= {name: value for name, value in optional_fields.items() if value}
@@ -154,9 +154,9 @@ class FrameMetadata:
         try:
             document = json.loads(decompress_text(text))
             version = str(document["version"])
-            if int(version.split(".")[0]) != int(TEXT_VERSION.split(".")[0]):
+            if int(version.split(".")[0]) != int(METADATA_TEXT_VERSION.split(".")[0]):
                 raise MetadataError(
-                    f"this metadata has version {version}, newer than {TEXT_VERSION}; "
+                    f"this metadata has version {version}, newer than {METADATA_TEXT_VERSION}; "
                     "update aatoolkit",
                     version=version,
                 )
@@ -224,7 +224,7 @@ def columns_by_table(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[st
 
     The result is a dict from the name of a table to the names of its columns.
     """
-    return lists_by_key((column.table, name) for name, column in columns.items() if column.table)
+    return group_values((column.table, name) for name, column in columns.items() if column.table)
 
 
 def table_names_of(metadata: FrameMetadata) -> list[str]:
@@ -247,7 +247,7 @@ class HeldResponse(Protocol):
         """Convert the response to tables again; return a `Tables` object."""
 
 
-class _MetadataObject(LazyAttr):
+class _LazyMetadata(LazyAttr):
     """The metadata of a DataFrame in memory, computed on first access.
 
     ``make_frame`` is a function that returns the DataFrame as it was when the metadata was
@@ -273,11 +273,11 @@ class _MetadataObject(LazyAttr):
     @cached_property
     def text(self) -> _MetadataText:
         """The metadata as JSON text, with hashes of a sample of the rows."""
-        text = _MetadataText(
+        metadata_text = _MetadataText(
             replace(self.metadata, fingerprint=self._hash_rows(is_sample=True)).dumps()
         )
-        text.metadata_object = self
-        return text
+        metadata_text.lazy_metadata = self
+        return metadata_text
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
@@ -289,7 +289,7 @@ class _MetadataObject(LazyAttr):
         frame = self.make_frame()
         columns = self.metadata.columns
         arrays = arrays_of(frame)
-        names = [
+        column_names = [
             name
             for name, column in columns.items()
             if column != NO_METADATA
@@ -299,16 +299,16 @@ class _MetadataObject(LazyAttr):
                 and (name not in arrays or arrays[name].isna().all())
             )
         ]
-        return fingerprint_of(frame, names, self.metadata.key, is_sample=is_sample)
+        return fingerprint_of(frame, column_names, self.metadata.key, is_sample=is_sample)
 
 
 class _MetadataText(str):
-    """The JSON text of a DataFrame's metadata, which also refers to the metadata object.
+    """The JSON text of a DataFrame's metadata, which also refers to the lazy metadata.
 
     A pickle has only the text.
     """
 
-    metadata_object: _MetadataObject | None = None
+    lazy_metadata: _LazyMetadata | None = None
 
     def __deepcopy__(self, memo: object) -> _MetadataText:
         return self
@@ -334,10 +334,10 @@ def attach(
     Changes of values are detected from now on. ``responses`` are the responses that the DataFrame
     was read from. They are kept in memory, so that numbers can be traced to them later.
     """
-    other_attrs = _copy_other_attrs(frame)
+    user_attrs = _copy_user_attrs(frame)
     frame.attrs = {}
     frame_copy = frame.copy(deep=False)
-    _set_attrs(frame, other_attrs, _MetadataObject(lambda: frame_copy, lambda: metadata, responses))
+    _set_attrs(frame, user_attrs, _LazyMetadata(lambda: frame_copy, lambda: metadata, responses))
     return frame
 
 
@@ -354,33 +354,33 @@ def make_lazy_frame(
     """
     frame = make_frame()
     # The frame is made again for its hashes, as its values may have been changed.
-    _set_attrs(frame, {}, _MetadataObject(make_frame, make_metadata, responses))
+    _set_attrs(frame, {}, _LazyMetadata(make_frame, make_metadata, responses))
     return frame
 
 
-def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetadata:
+def metadata_of(frame: pd.DataFrame, *, with_index_levels: bool = False) -> FrameMetadata:
     """Return the part of a DataFrame's metadata that is still valid.
 
-    Columns whose values were changed have the status ``unknown``. If ``with_levels`` is true, the
-    result also has the named levels of the index.
+    Columns whose values were changed have the status ``unknown``. If ``with_index_levels`` is true,
+    the result also has the named levels of the index.
     """
-    metadata, _ = attached_metadata(frame)
+    metadata, _ = metadata_and_responses(frame)
     column_names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
-    fingerprint_check = change_check_of(frame, ignores_cache=True)
+    fingerprint_check = fingerprint_check_of(frame, ignores_cache=True)
     columns = {}
     for name in dict.fromkeys((*column_names, *level_names)):
         column = metadata.columns.get(name, NO_METADATA)
         change_reason = None
         if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
-            change_reason = None if fingerprint_check.is_empty(name) else OVERWRITTEN_REASON
+            change_reason = None if fingerprint_check.is_column_empty(name) else OVERWRITTEN_REASON
         elif column != NO_METADATA:
             change_reason = fingerprint_check.change_reason(name)
-        unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change_reason))
-        columns[name] = unknown_column if change_reason else column
+        unknown_metadata = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change_reason))
+        columns[name] = unknown_metadata if change_reason else column
     columns = refresh_columns(frame, columns)
     key = tuple(name for name in metadata.key if name in columns)
-    for name in {*level_names} - {*column_names} if not with_levels else ():
+    for name in {*level_names} - {*column_names} if not with_index_levels else ():
         del columns[name]
     repeated_tables = {
         *metadata.repeated_tables,
@@ -391,7 +391,7 @@ def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetad
     )
 
 
-def change_check_of(frame: pd.DataFrame, *, ignores_cache: bool = False) -> FingerprintCheck:
+def fingerprint_check_of(frame: pd.DataFrame, *, ignores_cache: bool = False) -> FingerprintCheck:
     """Return an object that finds the columns that changed since the metadata was attached.
 
     While a method of ``df.aa`` runs, the object is cached. If ``ignores_cache`` is true, a new one
@@ -401,13 +401,13 @@ def change_check_of(frame: pd.DataFrame, *, ignores_cache: bool = False) -> Fing
     cached_checks = CHECK_BY_FRAME_ID.get()
     if cached_checks is not None and id(frame) in cached_checks and not ignores_cache:
         return cached_checks[id(frame)][1]
-    metadata, _ = attached_metadata(frame)
-    check = FingerprintCheck(
+    metadata, _ = metadata_and_responses(frame)
+    fingerprint_check = FingerprintCheck(
         frame, original_fingerprint(frame, metadata) or Fingerprint(), metadata.key
     )
     if cached_checks is not None:
-        cached_checks[id(frame)] = frame, check
-    return check
+        cached_checks[id(frame)] = frame, fingerprint_check
+    return fingerprint_check
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:
@@ -420,29 +420,29 @@ def metadata_text_of(frame: pd.DataFrame) -> str | None:
     return frame.attrs.get(ATTRS_KEY)
 
 
-def _find_metadata_object(frame: pd.DataFrame) -> _MetadataObject | None:
-    """Return the metadata object of a DataFrame.
+def _find_lazy_metadata(frame: pd.DataFrame) -> _LazyMetadata | None:
+    """Return the lazy metadata of a DataFrame.
 
     The result is None if the DataFrame has only the text of the metadata, or no metadata.
     """
-    text = frame._attrs.get(ATTRS_KEY)
-    if isinstance(text, _MetadataText):
-        return text.metadata_object
-    return text if isinstance(text, _MetadataObject) else None
+    metadata_text = frame._attrs.get(ATTRS_KEY)
+    if isinstance(metadata_text, _MetadataText):
+        return metadata_text.lazy_metadata
+    return metadata_text if isinstance(metadata_text, _LazyMetadata) else None
 
 
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
     """Replace the metadata of a DataFrame whose values did not change since it was attached."""
-    metadata_object = _find_metadata_object(frame)
-    if metadata_object is None:
+    lazy_metadata = _find_lazy_metadata(frame)
+    if lazy_metadata is None:
         attach(frame, metadata, responses=responses)
     else:
         _set_attrs(
             frame,
-            _copy_other_attrs(frame),
-            _MetadataObject(metadata_object.make_frame, lambda: metadata, responses),
+            _copy_user_attrs(frame),
+            _LazyMetadata(lazy_metadata.make_frame, lambda: metadata, responses),
         )
 
 
@@ -452,36 +452,36 @@ def original_fingerprint(frame: pd.DataFrame, metadata: FrameMetadata) -> Finger
     If the DataFrame was read from a file or pickle, there are hashes of only a sample of rows.
     The result is None if there are no hashes.
     """
-    metadata_object = _find_metadata_object(frame)
+    lazy_metadata = _find_lazy_metadata(frame)
     # Of a frame from a file or pickle there are only hashes of some rows.
-    return metadata.fingerprint if metadata_object is None else metadata_object.fingerprint
+    return metadata.fingerprint if lazy_metadata is None else lazy_metadata.fingerprint
 
 
-def attached_metadata(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
+def metadata_and_responses(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
     """Return the metadata that was attached to a DataFrame, and those responses kept in memory.
 
     The values may have changed since then; `metadata_of` returns only the valid part.
     """
-    metadata_object = _find_metadata_object(frame)
-    if metadata_object is not None:
-        return metadata_object.metadata, metadata_object.responses
+    lazy_metadata = _find_lazy_metadata(frame)
+    if lazy_metadata is not None:
+        return lazy_metadata.metadata, lazy_metadata.responses
     metadata_text = metadata_text_of(frame)
     return (FrameMetadata() if metadata_text is None else FrameMetadata.loads(metadata_text)), ()
 
 
 def _set_attrs(
-    frame: pd.DataFrame, other_attrs: Mapping[Any, Any], metadata_object: _MetadataObject
+    frame: pd.DataFrame, user_attrs: Mapping[Any, Any], lazy_metadata: _LazyMetadata
 ) -> None:
     """Set the ``attrs`` of a DataFrame to the user's own items and the metadata.
 
-    ``other_attrs`` are the user's own items.
+    ``user_attrs`` are the user's own items.
     """
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
-    frame._attrs = {**other_attrs, ATTRS_KEY: metadata_object}  # type: ignore[attr-defined]
+    frame._attrs = {**user_attrs, ATTRS_KEY: lazy_metadata}  # type: ignore[attr-defined]
 
 
-def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
+def _copy_user_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
     """Return a copy of a DataFrame's ``attrs`` without the metadata of this package."""
     return {name: value for name, value in frame._attrs.items() if name != ATTRS_KEY}
 
@@ -501,14 +501,17 @@ def refresh_columns(
     }
     if not partial_columns:
         return {**columns}
-    row_status = row_status_of(frame, FrameMetadata(columns))
+    row_availability = row_availability_of(frame, FrameMetadata(columns))
     return {
         **columns,
-        **{name: row_status.recompute(column) for name, column in partial_columns.items()},
+        **{
+            name: row_availability.recompute_availability(column)
+            for name, column in partial_columns.items()
+        },
     }
 
 
-def row_status_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
-    """Return a `RowStatus`, which finds for each row of a DataFrame whether it was measured."""
-    trusted_columns = [*filter(metadata.has_valid_metadata, metadata.columns)]
-    return RowStatus(arrays_of(frame), len(frame), trusted_columns)
+def row_availability_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowAvailability:
+    """Return an object that finds for each row of a DataFrame whether it was measured."""
+    unchanged_columns = [*filter(metadata.has_valid_metadata, metadata.columns)]
+    return RowAvailability(arrays_of(frame), len(frame), unchanged_columns)

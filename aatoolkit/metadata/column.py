@@ -1,4 +1,4 @@
-"""`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of rows.
+"""`ColumnMetadata` of one column, `Source` of one response, and `RowAvailability` of rows.
 
 An `Availability` says whether data were measured, and why not. A `Statement` is the availability of
 some rows, such as those of one engine, which are selected by conditions. If several statements
@@ -78,7 +78,7 @@ class ColumnMetadata:
         return (self.declared_name or "").partition(".")[0]
 
     @property
-    def other_availability(self) -> Availability:
+    def default_availability(self) -> Availability:
         """The availability of the rows to which none of the ``statements`` applies."""
         return self.availability if self.rest_availability is None else self.rest_availability
 
@@ -90,7 +90,7 @@ class ColumnMetadata:
         return replace(
             self,
             availability=combine([self.availability, availability]),
-            rest_availability=combine([self.other_availability, availability]),
+            rest_availability=combine([self.default_availability, availability]),
         )
 
     def renamed(self, new_names: Mapping[str, str]) -> ColumnMetadata:
@@ -100,11 +100,11 @@ class ColumnMetadata:
         new names.
         """
 
-        def rename(condition: Condition) -> Condition:
+        def rename_column(condition: Condition) -> Condition:
             return replace(condition, column=new_names.get(condition.column, condition.column))
 
         statements = (
-            replace(statement, rows=tuple(map(rename, statement.rows)))
+            replace(statement, rows=tuple(map(rename_column, statement.rows)))
             for statement in self.statements
         )
         return replace(self, statements=tuple(statements))
@@ -116,7 +116,7 @@ class ColumnMetadata:
         return replace(
             self,
             availability=availability,
-            rest_availability=self.other_availability,
+            rest_availability=self.default_availability,
             absence_reasons=all_reasons,
         )
 
@@ -127,7 +127,7 @@ class ColumnMetadata:
         """
         return (
             # The rows that no other statement is about.
-            Statement(self.other_availability, conditions),
+            Statement(self.default_availability, conditions),
             *(
                 Statement(statement.availability, (*statement.rows, *conditions))
                 for statement in self.statements
@@ -139,7 +139,7 @@ NO_METADATA = ColumnMetadata()
 """What stands for the metadata of a column that has none: its availability is unknown."""
 
 
-def with_failures(
+def with_failed_responses(
     columns: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
 ) -> dict[str, ColumnMetadata]:
     """Return the metadata of columns, with a note that failed requests left rows missing.
@@ -147,41 +147,41 @@ def with_failures(
     ``failed_count`` and ``read_count`` are the numbers of failed and successful requests.
     """
     reason = f"{failed_count} of {failed_count + read_count} responses failed"
-    failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
-    return {name: column.with_absences(failure) for name, column in columns.items()}
+    failure_availability = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
+    return {name: column.with_absences(failure_availability) for name, column in columns.items()}
 
 
-class RowStatus:
+class RowAvailability:
     """Finds the availability of each row of a DataFrame, from statements about certain rows.
 
-    ``arrays`` has the arrays of the columns by name. ``trusted_columns`` are the columns with
-    unchanged values: only they are used to find the rows that a statement is about.
+    ``arrays`` has the arrays of the columns by name. Only ``unchanged_columns`` are used to
+    find the rows that a statement is about.
     """
 
     def __init__(
-        self, arrays: Mapping[str, Any], row_count: int, trusted_columns: Collection[str]
+        self, arrays: Mapping[str, Any], row_count: int, unchanged_columns: Collection[str]
     ) -> None:
         self._array_by_column = arrays
         self._row_count = row_count
         # Only columns with unchanged values can show which rows a statement is about.
-        self._usable_columns = {*arrays} & {*trusted_columns}
+        self._usable_columns = {*arrays} & {*unchanged_columns}
         self._mask_by_condition: dict[Condition, Mask] = {}
         self._cached_results: dict[Any, tuple[list[Availability], AvailabilityPositions]] = {}
 
     def distinct_availabilities(
-        self, other_availability: Availability, statements: Sequence[Statement]
+        self, default_availability: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], AvailabilityPositions]:
         """Return the distinct availabilities of the rows, and for each row a position among them.
 
-        ``statements`` are those of one column. ``other_availability`` is the availability of the
+        ``statements`` are those of one column. ``default_availability`` is the availability of the
         rows to which none of them applies.
         """
         if not self._row_count or not statements:
-            return [other_availability], np.zeros(self._row_count, np.int64)
-        cache_key = (other_availability, tuple(statements))
+            return [default_availability], np.zeros(self._row_count, np.int64)
+        cache_key = (default_availability, tuple(statements))
         if cache_key not in self._cached_results:
             match_matrix = np.column_stack(
-                [self._mask_matches(statement) for statement in statements]
+                [self._make_match_mask(statement) for statement in statements]
             )
             packed_matches = np.packbits(match_matrix, axis=1)
             _, first_row_positions, positions = np.unique(
@@ -193,25 +193,25 @@ class RowStatus:
             ]
             availabilities = [
                 self._combine_matches(
-                    other_availability, [statements[position] for position in statement_positions]
+                    default_availability, [statements[position] for position in statement_positions]
                 )
                 for statement_positions in positions_of_statements
             ]
             self._cached_results[cache_key] = availabilities, positions.reshape(-1).astype(np.int64)
         return self._cached_results[cache_key]
 
-    def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
+    def recompute_availability(self, column: ColumnMetadata) -> ColumnMetadata:
         """Return a column's metadata, with its availability recomputed for the DataFrame's rows."""
         availability = combine(
-            self.distinct_availabilities(column.other_availability, column.statements)[0]
+            self.distinct_availabilities(column.default_availability, column.statements)[0]
         )
         return replace(
             column,
             availability=combine([availability, *column.absence_reasons]),
-            rest_availability=column.other_availability,
+            rest_availability=column.default_availability,
         )
 
-    def _mask_matches(self, statement: Statement) -> Mask:
+    def _make_match_mask(self, statement: Statement) -> Mask:
         """Return a boolean mask of the rows that a statement may be about.
 
         A condition on a column whose values were changed is ignored.
@@ -223,18 +223,18 @@ class RowStatus:
                 continue
             if condition not in self._mask_by_condition:  # evaluated on distinct values only
                 value_codes, distinct_values = pd.factorize(self._array_by_column[condition.column])
-                matches = condition.matches(pd.Series(distinct_values).astype(object).tolist())
-                self._mask_by_condition[condition] = np.array([*matches, False], bool)[value_codes]
+                is_match = condition.matches(pd.Series(distinct_values).astype(object).tolist())
+                self._mask_by_condition[condition] = np.array([*is_match, False], bool)[value_codes]
             mask &= self._mask_by_condition[condition]
         return mask
 
     def _combine_matches(
-        self, other_availability: Availability, statements: Sequence[Statement]
+        self, default_availability: Availability, statements: Sequence[Statement]
     ) -> Availability:
         """Return the availability of a row, from all statements that may apply to it.
 
-        ``other_availability`` is the availability if no statement certainly applies. A statement is
-        ignored if another one has the same conditions and further ones.
+        ``default_availability`` is the availability if no statement certainly applies. A statement
+        is ignored if another one has the same conditions and further ones.
         """
         certain_statements = []
         possible_availabilities = []
@@ -251,7 +251,7 @@ class RowStatus:
             if not any(conditions < other_conditions for other_conditions in condition_sets)
         ]
         return combine(
-            [*(narrowest_availabilities or [other_availability]), *possible_availabilities]
+            [*(narrowest_availabilities or [default_availability]), *possible_availabilities]
         )
 
 
@@ -279,7 +279,7 @@ def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
     """
     return {
         name: _to_nested_lists(
-            (column.statements, column.other_availability, column.absence_reasons)
+            (column.statements, column.default_availability, column.absence_reasons)
         )
         for name, column in columns.items()
         if column.statements or column.absence_reasons
@@ -307,14 +307,14 @@ def load_statements(dumped_statements: Mapping[str, Any]) -> dict[str, Statement
                 Statement(
                     load_availability(availability_fields),
                     tuple(
-                        Condition(column, operator, tuple(values))
-                        for column, operator, values in conditions
+                        Condition(column, operator, tuple(condition_values))
+                        for column, operator, condition_values in conditions
                     ),
                 )
                 for availability_fields, conditions in statements
             ),
-            load_availability(other_availability),
+            load_availability(default_availability),
             tuple(map(load_availability, absence_reasons)),
         )
-        for name, (statements, other_availability, absence_reasons) in dumped_statements.items()
+        for name, (statements, default_availability, absence_reasons) in dumped_statements.items()
     }

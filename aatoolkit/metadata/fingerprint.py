@@ -96,7 +96,7 @@ def _to_text(value: Any) -> str:
     return "\x1f".join(map(_to_text, value)) if is_list else str(value)
 
 
-def find_rows(hashes: Hashes, original_hashes: pd.Index) -> Positions:
+def find_positions(hashes: Hashes, original_hashes: pd.Index) -> Positions:
     """Return, for each hash, the position of the first original row with this hash, or -1."""
     if np.array_equal(hashes, original_hashes) and original_hashes.is_unique:
         return np.arange(len(hashes))
@@ -133,10 +133,10 @@ class Fingerprint:
             len(hashes) == self.row_count for _, hashes in self.missing_counts_and_hashes.values()
         )
 
-    def cell_hashes_of(self, names: Iterable[str]) -> list[Hashes]:
+    def cell_hashes_of(self, columns: Iterable[str]) -> list[Hashes]:
         """Return the hashes of the cells of some columns, as one array per column."""
         return [
-            np.asarray(self.missing_counts_and_hashes[name][1], dtype=np.uint64) for name in names
+            np.asarray(self.missing_counts_and_hashes[name][1], dtype=np.uint64) for name in columns
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,12 +166,12 @@ class Fingerprint:
             """Return the hashes that `to_hex` converted to hexadecimal text."""
             return np.frombuffer(bytes.fromhex(hex_text), dtype).astype(np.uint64)
 
-        label_limits = json_object["span"]
+        label_span = json_object["span"]
         cell_items = json_object["cells"].items()
         return Fingerprint(
             int(json_object["rows"]),
             tuple(json_object["index"]),
-            label_limits and tuple(label_limits),
+            label_span and tuple(label_span),
             from_hex(json_object["labels"], ">u4"),
             from_hex(json_object["keys"], ">u4"),
             {
@@ -192,7 +192,7 @@ class Fingerprint:
 
 
 def fingerprint_of(
-    frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, is_sample: bool = False
+    frame: pd.DataFrame, columns: Iterable[str], key: tuple[str, ...], *, is_sample: bool = False
 ) -> Fingerprint:
     """Return hashes of the cells of a DataFrame, and of its index labels and keys.
 
@@ -200,7 +200,7 @@ def fingerprint_of(
     ----------
     frame : pandas.DataFrame
         The DataFrame.
-    names : iterable of str
+    columns : iterable of str
         The columns whose cells are hashed.
     key : tuple of str
         The columns that identify a row.
@@ -213,16 +213,16 @@ def fingerprint_of(
     """
     index = frame.index
     arrays = arrays_of(frame)
-    names = [name for name in names if name in arrays]
+    columns = [name for name in columns if name in arrays]
     positions: Any = slice(None)
     if is_sample and len(frame) > MAX_SAMPLE_ROWS:  # the first rows, then some at equal distances
-        half_count = MAX_SAMPLE_ROWS // 2
-        spread_positions = np.linspace(half_count, len(frame) - 1, half_count, dtype=np.intp)
-        positions = np.append(np.arange(half_count), spread_positions)
-    sampled_arrays = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
+        half_size = MAX_SAMPLE_ROWS // 2
+        spaced_positions = np.linspace(half_size, len(frame) - 1, half_size, dtype=np.intp)
+        positions = np.append(np.arange(half_size), spaced_positions)
+    sampled_arrays = {name: arrays[name][positions] for name in (*columns, *key) if name in arrays}
     label_hashes = _hash_labels(index[positions])
     cell_hashes = {name: hash_cells(array) for name, array in sampled_arrays.items()}
-    label_columns = [name for name in names if arrays[name].dtype.kind not in "biuf"]
+    label_columns = [name for name in columns if arrays[name].dtype.kind not in "biuf"]
     if is_sample or index.is_unique:
         label_columns = []
     key_hashes: Sequence[int] | Hashes = ()
@@ -241,7 +241,7 @@ def fingerprint_of(
                 int(arrays[name].isna().sum()),
                 _truncate_hashes(cell_hashes[name], is_sample).astype("u4"),
             )
-            for name in names
+            for name in columns
         },
         tuple(label_columns),
         is_sample,
@@ -254,14 +254,16 @@ def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
     A name that several columns have is left out.
     """
     frame = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
-    names = [str(name) for name in frame.columns]
-    repeated_names = {name for name, count in Counter(names).items() if count > 1}
+    column_names = [str(name) for name in frame.columns]
+    repeated_names = {name for name, name_count in Counter(column_names).items() if name_count > 1}
     arrays = {
         str(name): frame.index.get_level_values(level).array
         for level, name in enumerate(frame.index.names)
         if name is not None
     }
-    arrays |= {name: column.array for name, (_, column) in zip(names, frame.items(), strict=True)}
+    arrays |= {
+        name: column.array for name, (_, column) in zip(column_names, frame.items(), strict=True)
+    }
     # A name of several columns is ambiguous.
     return {name: array for name, array in arrays.items() if name not in repeated_names}
 
@@ -312,17 +314,15 @@ def _row_count_by_hash(column_hashes: Iterable[Hashes]) -> pd.Series:
     return pd.Index(hashes).value_counts()
 
 
-def has_rows_more_often(
-    column_hashes: list[Hashes], hashes_of_frames: Iterable[list[Hashes]]
-) -> bool:
+def has_excess_rows(column_hashes: list[Hashes], hashes_of_frames: Iterable[list[Hashes]]) -> bool:
     """Return whether some row is in one DataFrame more often than in each of several others.
 
     Each DataFrame is represented by a list with one array of cell hashes per column:
     ``column_hashes`` stands for the one, and ``hashes_of_frames`` for the others.
     """
-    counts = _row_count_by_hash(column_hashes)
-    max_counts = pd.concat([*map(_row_count_by_hash, hashes_of_frames)]).groupby(level=0).max()
-    return bool((counts > max_counts.reindex(counts.index, fill_value=0)).any())
+    row_counts = _row_count_by_hash(column_hashes)
+    max_row_counts = pd.concat([*map(_row_count_by_hash, hashes_of_frames)]).groupby(level=0).max()
+    return bool((row_counts > max_row_counts.reindex(row_counts.index, fill_value=0)).any())
 
 
 class RowMatch(NamedTuple):
@@ -420,13 +420,13 @@ class FingerprintCheck:
         repeated_tables = set()
         for table, columns in columns_by_table.items():
             names = [name for name in columns if self.change_reason(name) is None]
-            if names and has_rows_more_often(
+            if names and has_excess_rows(
                 [*map(self._hash_column, names)], [self._fingerprint.cell_hashes_of(names)]
             ):
                 repeated_tables.add(table)
         return repeated_tables
 
-    def is_empty(self, name: str) -> bool:
+    def is_column_empty(self, name: str) -> bool:
         """Return whether a column has only missing values."""
         values = self._arrays.get(name)
         return values is not None and bool(values.isna().all())
@@ -461,7 +461,7 @@ class FingerprintCheck:
         values differ from those of the matching rows; and a dict from each column that counts as
         changed to the reason. The second attempt is made only if the first finds changed columns.
         """
-        attempts = []
+        match_attempts = []
         for find_match in (self._match_by_label, self._match_by_key):
             match = find_match()
             if match is None:
@@ -469,14 +469,14 @@ class FingerprintCheck:
             changed_columns = {
                 name for name in self._shared_names if self._has_changed_values(name, match)
             }
-            reason_by_possible_sum = self._find_possible_sums(match.match_mask, changed_columns)
-            reasons = dict.fromkeys(changed_columns, OVERWRITTEN_REASON) | reason_by_possible_sum
-            attempts.append((match, changed_columns, reasons))
+            reason_by_summed_column = self._find_summed_columns(match.match_mask, changed_columns)
+            reasons = dict.fromkeys(changed_columns, OVERWRITTEN_REASON) | reason_by_summed_column
+            match_attempts.append((match, changed_columns, reasons))
             if not reasons:
                 break
-        return attempts
+        return match_attempts
 
-    def _find_possible_sums(self, match_mask: Mask, changed_columns: set[str]) -> dict[str, str]:
+    def _find_summed_columns(self, match_mask: Mask, changed_columns: set[str]) -> dict[str, str]:
         """Find columns that may have been summed by group, although their values seem unchanged.
 
         Such a sum can equal the value that was read by chance. ``match_mask`` is True for each row
@@ -605,7 +605,7 @@ class FingerprintCheck:
         """
         hashes = combine_to_row_hashes(column_hashes, self._fingerprint.is_sample)
         return RowMatch(
-            hashes, original_row_hashes, find_rows(hashes, original_row_hashes), is_by_key
+            hashes, original_row_hashes, find_positions(hashes, original_row_hashes), is_by_key
         )
 
     def _has_enough_matches(self, match: RowMatch) -> bool:

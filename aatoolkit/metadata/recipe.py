@@ -63,7 +63,7 @@ Recipe = list[Any]
 """How a DataFrame was made: a list whose first element is its kind, such as ``"read"``."""
 
 READ = "read"
-DO = "do"
+CALL = "do"
 VIEW = "view"
 ARCHIVED = "archived"
 END = "end"
@@ -87,12 +87,12 @@ def renumber(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
     step_kind, *fields = recipe
     if step_kind == READ:
         return [READ, new_positions.get(fields[0], -1), fields[1]]
-    if step_kind == DO:
-        return [DO, fields[0], fields[1], [renumber(child, new_positions) for child in fields[2]]]
+    if step_kind == CALL:
+        return [CALL, fields[0], fields[1], [renumber(child, new_positions) for child in fields[2]]]
     return [VIEW, renumber(fields[0], new_positions), fields[1]] if step_kind == VIEW else recipe
 
 
-def dump_recipe(recipe: Recipe) -> Recipe:
+def to_stored_recipe(recipe: Recipe) -> Recipe:
     """Return a recipe (how a DataFrame was made) as it is stored in the text of the metadata.
 
     A recipe that is too long is replaced by ``["end", reason]``.
@@ -119,16 +119,16 @@ def dump_positions(positions: Positions) -> list[int]:
     >>> load_positions(dump_positions(np.array([5, 1, 1]))).tolist()
     [5, 1, 1]
     """
-    steps = np.diff(positions, prepend=0)
-    run_starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
-    repeat_counts = np.diff(run_starts, append=len(steps))
-    return np.column_stack([steps[run_starts], repeat_counts]).ravel().tolist()
+    differences = np.diff(positions, prepend=0)
+    run_starts = np.flatnonzero(np.diff(differences, prepend=differences[:1] + 1))
+    repeat_counts = np.diff(run_starts, append=len(differences))
+    return np.column_stack([differences[run_starts], repeat_counts]).ravel().tolist()
 
 
-def load_positions(step_counts: Sequence[int]) -> Positions:
+def load_positions(difference_runs: Sequence[int]) -> Positions:
     """Decompress the result of `dump_positions` to an array of row positions."""
-    steps, repeat_counts = np.array(step_counts, np.intp).reshape(-1, 2).T
-    return np.cumsum(np.repeat(steps, repeat_counts))
+    differences, repeat_counts = np.array(difference_runs, np.intp).reshape(-1, 2).T
+    return np.cumsum(np.repeat(differences, repeat_counts))
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:

@@ -22,16 +22,16 @@ from aatoolkit.metadata.attrs import (
     FrameMetadata,
     Source,
     attach,
-    attached_metadata,
-    change_check_of,
+    fingerprint_check_of,
     has_metadata,
+    metadata_and_responses,
     metadata_of,
     metadata_text_of,
     original_fingerprint,
     replace_metadata,
 )
 from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, index_names
-from aatoolkit.metadata.recipe import DO, END, VIEW, Recipe, dump_positions, dump_values, renumber
+from aatoolkit.metadata.recipe import CALL, END, VIEW, Recipe, dump_positions, dump_values, renumber
 from aatoolkit.sections.aggregation import Aggregation
 
 P = ParamSpec("P")
@@ -46,7 +46,7 @@ METHOD_BY_VERB: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
 """Maps the name of a ``df.aa`` method to its function and its parameters that are DataFrames."""
 
 
-def record_as(verb: str, *frame_parameters: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def record_call_as(verb: str, *frame_parameters: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for a method of ``df.aa`` that records how its result was made.
 
     ``verb`` is the name of the method. ``frame_parameters`` are the names of its parameters that
@@ -81,11 +81,11 @@ def cache_checks() -> Iterator[None]:
     No DataFrame may be changed in the block.
     """
     # No frame may be changed in the block.
-    reset_token = CHECK_BY_FRAME_ID.set({})
+    context_token = CHECK_BY_FRAME_ID.set({})
     try:
         yield
     finally:
-        CHECK_BY_FRAME_ID.reset(reset_token)
+        CHECK_BY_FRAME_ID.reset(context_token)
 
 
 def record_recipe(
@@ -122,12 +122,12 @@ def record_recipe(
         for parameter_name, argument in json_arguments.pop("options", {}).items()
         if argument
     }
-    metadata, _ = attached_metadata(result)
-    inputs = [recipe_and_responses(frame) for frame in input_frames]
+    metadata, _ = metadata_and_responses(result)
+    recipe_inputs = [recipe_and_responses(frame) for frame in input_frames]
     sources = dict.fromkeys(
         (
             *metadata.sources,
-            *(source for _, input_sources, _ in inputs for source in input_sources),
+            *(source for _, input_sources, _ in recipe_inputs for source in input_sources),
         )
     )
     position_by_source = {source: position for position, source in enumerate(sources)}
@@ -142,12 +142,12 @@ def record_recipe(
         renumber(
             input_recipe, {i: position_by_source[source] for i, source in enumerate(input_sources)}
         )
-        for input_recipe, input_sources, _ in inputs
+        for input_recipe, input_sources, _ in recipe_inputs
     ]
-    recipe = [DO, verb, serialized_arguments, input_recipes]
+    recipe = [CALL, verb, serialized_arguments, input_recipes]
     if refused_names:
         recipe = [END, f"{verb} was given {', '.join(refused_names)}, which cannot be written down"]
-    responses = [response for _, _, held_responses in inputs for response in held_responses]
+    responses = [response for _, _, held_responses in recipe_inputs for response in held_responses]
     replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 
@@ -207,8 +207,8 @@ def attach_keeping_recipe(
 
 def dump_valid_metadata(frame: pd.DataFrame) -> str:
     """Return the part of a DataFrame's metadata that is still valid, as JSON text."""
-    recipe = recipe_and_responses(frame)[0] if attached_metadata(frame)[0].recipe else None
-    verified_metadata = replace(metadata_of(frame, with_levels=True), recipe=recipe)
+    recipe = recipe_and_responses(frame)[0] if metadata_and_responses(frame)[0].recipe else None
+    verified_metadata = replace(metadata_of(frame, with_index_levels=True), recipe=recipe)
     return str(metadata_text_of(attach(frame.copy(deep=False), verified_metadata)))
 
 
@@ -224,15 +224,15 @@ def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...
     responses : tuple of HeldResponse
         Those of the responses that are in memory.
     """
-    metadata, responses = attached_metadata(frame)
+    metadata, responses = metadata_and_responses(frame)
     pandas_changes: dict[str, Any] = {}
     if metadata.recipe is None:
         reason = "it does not say how it was made" if has_metadata(frame) else UNKNOWN_ORIGIN_REASON
-        _add_values(frame, map(str, frame.columns), pandas_changes)
+        _add_changed_values(frame, map(str, frame.columns), pandas_changes)
         return [VIEW, [END, reason], {**pandas_changes, "size": len(frame)}], (), ()
     fingerprint = original_fingerprint(frame, metadata) or Fingerprint()
-    change_check = change_check_of(frame)
-    positions, unchanged_columns = change_check.match_original() or (None, set())
+    fingerprint_check = fingerprint_check_of(frame)
+    positions, unchanged_columns = fingerprint_check.match_original() or (None, set())
     if positions is None:
         pandas_changes["lost"] = "which of its rows were taken cannot be seen any longer"
     elif len(positions) != fingerprint.row_count or (np.diff(positions, prepend=-1) != 1).any():
@@ -242,7 +242,7 @@ def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...
     unchanged_columns |= {
         name
         for name, column in column_items
-        if column.availability.status in EMPTY and change_check.is_empty(name)
+        if column.availability.status in EMPTY and fingerprint_check.is_column_empty(name)
     }
     changed_columns = [name for name in arrays if name not in unchanged_columns]
     if {*metadata.columns} - {*arrays}:
@@ -251,29 +251,31 @@ def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...
         pandas_changes["index"] = [*index_names(frame.index)]
     elif "rows" in pandas_changes and frame.index.equals(pd.RangeIndex(len(frame))):
         pandas_changes["index"] = "range"
-    _add_values(frame, changed_columns, pandas_changes)
+    _add_changed_values(frame, changed_columns, pandas_changes)
     recipe = [VIEW, metadata.recipe, pandas_changes] if pandas_changes else metadata.recipe
     return recipe, metadata.sources, responses
 
 
-def is_changed(frame: pd.DataFrame, name: str) -> bool:
+def is_column_changed(frame: pd.DataFrame, name: str) -> bool:
     """Return whether the values of a column have certainly changed since metadata was attached."""
-    change_check = change_check_of(frame)
+    change_check = fingerprint_check_of(frame)
     original_match = change_check.match_original()
     return original_match is not None and name in change_check.hashed_columns - original_match[1]
 
 
-def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add to ``changes`` the values of the columns ``names``, which plain pandas operations set.
+def _add_changed_values(
+    frame: pd.DataFrame, column_names: Iterable[str], pandas_changes: dict[str, Any]
+) -> None:
+    """Add the values of columns that plain pandas operations set to ``pandas_changes``.
 
     The values are added to ``changes["values"]``. If the values of a column cannot be stored, its
     name is added to ``changes["unknown"]``.
     """
     arrays = arrays_of(frame)
-    for name in names:
-        values = dump_values(pd.Series(arrays[name])) if name in arrays else None
-        if values is None:
+    for name in column_names:
+        dumped_values = dump_values(pd.Series(arrays[name])) if name in arrays else None
+        if dumped_values is None:
             # The column is too long, or cannot be converted to JSON.
-            changes.setdefault("unknown", []).append(name)
+            pandas_changes.setdefault("unknown", []).append(name)
         else:
-            changes.setdefault("values", {})[name] = values
+            pandas_changes.setdefault("values", {})[name] = dumped_values

@@ -78,17 +78,17 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     if not isinstance(table, pa.Table):
         table = _to_arrow(table)
     names_and_kinds = []
-    buffers = []
+    hashed_buffers = []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
             value_kind, encoded_values = _encode_column(values)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
         names_and_kinds.append([name, value_kind])
-        buffers += encoded_values
+        hashed_buffers += encoded_values
     header = {"columns": names_and_kinds, "rows": table.num_rows}
     hasher = hashlib.sha256(_HASH_TITLE_LINE + canonical_json(header).encode() + b"\n")
-    for buffer in buffers:
+    for buffer in hashed_buffers:
         hasher.update(buffer)
     return hasher.hexdigest()
 
@@ -104,16 +104,16 @@ def _to_arrow(frame: pd.DataFrame) -> pa.Table:
         raise NotWritten(f"the table has no logical hash: {error}") from None
 
 
-def _encode_column(values: Any) -> _KindAndBytes:
+def _encode_column(column: Any) -> _KindAndBytes:
     """Return the kind of a column's values, such as ``float``, and the bytes to hash.
 
     The bytes say first which values are missing.
     """
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    if pa.types.is_string(values.type):
-        values = values.cast(pa.large_string())
-    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type):
+        column = column.cast(pa.large_string())
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_floating(array.type):
         # numpy writes a missing number as NaN.
         array = array.cast(pa.float64())
@@ -147,9 +147,9 @@ def _encode_values(array: pa.Array) -> _KindAndBytes:
         return "text", _encode_texts(array)
     if arrow_types.is_list(arrow_type) or arrow_types.is_large_list(arrow_type):
         items_array = array.flatten()
-        items_kind, encoded_items = _encode_column(items_array if len(items_array) else pa.nulls(0))
+        item_kind, encoded_items = _encode_column(items_array if len(items_array) else pa.nulls(0))
         lengths = _encode_numbers(pc.list_value_length(array), pa.int64())
-        return f"list<{items_kind}>", [lengths, *encoded_items]
+        return f"list<{item_kind}>", [lengths, *encoded_items]
     raise TypeError(f"{arrow_type} is not of any kind that responses hold")
 
 
@@ -157,12 +157,12 @@ def _encode_texts(array: pa.Array) -> list[bytes | memoryview]:
     """Return the bytes of texts: the length of each text in bytes, then all texts in UTF-8."""
     # A null may have bytes in the buffer, which do not count.
     texts = pc.fill_null(array, "")
-    _, offset_buffer, content = texts.buffers()
+    _, offset_buffer, utf8 = texts.buffers()
     offsets = np.frombuffer(offset_buffer or bytes(8), np.int64)[
         texts.offset : texts.offset + len(texts) + 1
     ]
     lengths = _encode_numbers(pa.array(np.diff(offsets)), pa.int64())
-    return [lengths, b"" if content is None else memoryview(content)[offsets[0] : offsets[-1]]]
+    return [lengths, b"" if utf8 is None else memoryview(utf8)[offsets[0] : offsets[-1]]]
 
 
 def _encode_numbers(array: pa.Array, arrow_type: pa.DataType) -> bytes:

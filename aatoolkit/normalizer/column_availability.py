@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.dtypes import NUMBER_DTYPES
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit.availability import (
     UNKNOWN,
     Availability,
@@ -30,7 +30,7 @@ from aatoolkit.availability.detect import Signal
 from aatoolkit.availability.subject import as_text
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.paths import (
-    Each,
+    Elements,
     Entries,
     Field,
     Position,
@@ -39,12 +39,12 @@ from aatoolkit.jsontree.paths import (
     parse_path,
 )
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
-from aatoolkit.metadata.column import RowStatus
+from aatoolkit.metadata.column import RowAvailability
 from aatoolkit.normalizer.rows import TablePlan, frame_from_rows
 from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
-PathOfRow = Callable[[int], str | None]
+PathFinder = Callable[[int], str | None]
 """Takes a row number; returns the JSON path of a column's value in this row, or None."""
 
 ENGINE_LIST_RULE = "options"
@@ -56,8 +56,8 @@ DENIED_REASON = "denied"
 _MAX_STATED_ROWS = 500
 """If more rows than this have their own availability, it is only combined with the column's."""
 
-_AVAILABLE = Availability(Status.AVAILABLE)
-_ABSENT_FIELD = Availability(Status.UNKNOWN, Cause.ABSENT)
+_FULL_AVAILABILITY = Availability(Status.AVAILABLE)
+_ABSENT_FIELD_AVAILABILITY = Availability(Status.UNKNOWN, Cause.ABSENT)
 
 
 # The columns of the DataFrame with one row per statement of a response on missing data.
@@ -65,7 +65,7 @@ SIGNAL_COLUMNS = ("scope", "target", "rows", "status", "cause", "reason", "sampl
           "evidence", "rule", "raw")  # fmt: skip
 
 
-class TableStatements:
+class TableAvailability:
     """Finds out which columns and rows of one table could be measured.
 
     That is known from signals, which are the statements of the response on missing data.
@@ -89,7 +89,7 @@ class TableStatements:
         self._section_availability = find_section_availability(self._signals) or UNKNOWN
 
     def make_column_metadata(
-        self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
+        self, column: Column, name: str, is_absent: bool, is_measured: bool, find_path: PathFinder
     ) -> ColumnMetadata:
         """Return the metadata of a column, with the availability of the column and of its rows.
 
@@ -103,16 +103,16 @@ class TableStatements:
             Whether the response lacks the field of the column.
         is_measured : bool
             Whether the column has any value.
-        path_of_row : callable
+        find_path : callable
             Takes a row number, and returns the JSON path of the row's value, or None.
         """
         if is_absent and self._section_availability.status not in EMPTY:
-            return ColumnMetadata(name, _ABSENT_FIELD)
+            return ColumnMetadata(name, _ABSENT_FIELD_AVAILABILITY)
         availability = self._find_availability(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
             statements, group_availabilities = self._make_group_statements(column)
-            row_statements, row_availabilities = self._make_row_statements(column, path_of_row)
+            row_statements, row_availabilities = self._make_row_statements(column, find_path)
             statements += row_statements
             if (
                 availability.status not in EMPTY
@@ -122,65 +122,71 @@ class TableStatements:
                 availability = _combine_with_rows(availability, group_availabilities)
             availability = _combine_with_rows(availability, row_availabilities)
             if statements and availability == UNKNOWN and is_measured:
-                availability = _AVAILABLE
+                availability = _FULL_AVAILABILITY
         if is_measured and availability.status in EMPTY:
-            availability = combine([availability, _AVAILABLE])
+            availability = combine([availability, _FULL_AVAILABILITY])
         condition_columns = {
             condition.column for statement in statements for condition in statement.rows
         }
         values_by_column = {
             name: np.array(self._values(name), object) for name in condition_columns
         }
-        availabilities, _ = RowStatus(
+        availabilities, _ = RowAvailability(
             values_by_column, self._size, values_by_column
         ).distinct_availabilities(availability, statements)
         return ColumnMetadata(name, combine(availabilities), tuple(statements), availability)
 
-    def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
+    def mask_unmeasured_rows(self, column: Column, is_valid: Mask, find_path: PathFinder) -> Mask:
         """Return a boolean mask of the rows whose value was not measured, as the response says.
 
         An example is a 0 next to ``hasData: false``. ``is_valid`` is a mask of the rows with a
-        value. ``path_of_row`` takes a row number, and returns the JSON path of the row's value.
+        value. ``find_path`` takes a row number, and returns the JSON path of the row's value.
         """
         availability_by_path = self._find_availability_by_path(column)
-        denied_mask = is_valid & self._mask_denied_engines(
+        unmeasured_mask = is_valid & self._mask_unmeasured_engines(
             self._find_availability(column).status in EMPTY
         )
         for row in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
-            stated_path = find_narrowest_path(path_of_row(row), availability_by_path)
-            if stated_path:
-                denied_mask[row] = availability_by_path[stated_path].status in EMPTY
-        return denied_mask
+            signal_path = find_narrowest_path(find_path(row), availability_by_path)
+            if signal_path:
+                unmeasured_mask[row] = availability_by_path[signal_path].status in EMPTY
+        return unmeasured_mask
 
     @property
-    def may_deny(self) -> bool:
+    def may_state_unmeasured(self) -> bool:
         """Whether the response says that some numbers of the table were not measured."""
-        if not any(map(denies, self._signals)):
+        if not any(map(states_unmeasured, self._signals)):
             return False
-        is_denied = self._section_availability.status in EMPTY
-        return any(map(denies, self._narrow_signals)) or bool(
-            self._mask_denied_engines(is_denied).any()
+        is_unmeasured = self._section_availability.status in EMPTY
+        return any(map(states_unmeasured, self._narrow_signals)) or bool(
+            self._mask_unmeasured_engines(is_unmeasured).any()
         )
 
     @cached_property
-    def _denial_by_engine(self) -> dict[Any, bool]:
+    def _is_unmeasured_by_engine(self) -> dict[Any, bool]:
         """A dict from engine (AI assistant) to whether the response says that it has no data on it.
 
         Engines about which the response says nothing are left out.
         """
         signals = self._signals if self._dimensions["engine"] else ()
-        return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
+        return {
+            signal.target: states_unmeasured(signal)
+            for signal in signals
+            if signal.scope == "engine"
+        }
 
-    def _mask_denied_engines(self, default: bool) -> Mask:
+    def _mask_unmeasured_engines(self, default: bool) -> Mask:
         """Return a boolean mask of the rows whose engine (AI assistant) has no data.
 
         That is so if the response says it. ``default`` is the mask's value for other engines.
         """
-        if not self._denial_by_engine:
+        if not self._is_unmeasured_by_engine:
             return np.full(self._size, default)
         engines = self._values(self._dimensions["engine"])
         # The response may say nothing about an engine.
-        return np.array([self._denial_by_engine.get(engine, default) for engine in engines], bool)
+        return np.array(
+            [self._is_unmeasured_by_engine.get(engine, default) for engine in engines], bool
+        )
 
     def _find_availability_by_path(self, column: Column) -> dict[str, Availability]:
         """Return the availability of single values of a column, as a dict by JSON path.
@@ -190,17 +196,17 @@ class TableStatements:
         return {
             format_json_path(parse_target(signal.target or "")): signal.availability
             for signal in self._narrow_signals
-            if find_extent(signal.target or "", column.pattern) == "some"
+            if find_target_coverage(signal.target or "", column.pattern) == "some"
         }
 
     def _find_availability(self, column: Column) -> Availability:
         """Return the availability of a column as a whole, ignoring statements about single rows."""
-        availabilities_by_depth = lists_by_key(
+        availabilities_by_depth = group_values(
             (len(parse_target(signal.target or "")), signal.availability)
             for signal in self._narrow_signals
             if signal.scope == "field"
             and not signal.rows
-            and find_extent(signal.target or "", column.pattern) == "all"
+            and find_target_coverage(signal.target or "", column.pattern) == "all"
         )
         # The narrowest statement counts.
         return (
@@ -220,7 +226,7 @@ class TableStatements:
         for signal in self._signals:
             is_about_column = signal.scope in ("engine", "section") or (
                 signal.scope == "field"
-                and find_extent(signal.target or "", column.pattern) == "all"
+                and find_target_coverage(signal.target or "", column.pattern) == "all"
             )
             if not signal.rows or not is_about_column:
                 continue
@@ -245,11 +251,11 @@ class TableStatements:
         return statements, list(dict.fromkeys(partial_availabilities))
 
     def _make_row_statements(
-        self, column: Column, path_of_row: PathOfRow
+        self, column: Column, find_path: PathFinder
     ) -> tuple[list[Statement], list[Availability]]:
         """Return statements on whether a column was measured in single rows of the table.
 
-        ``path_of_row`` takes a row number, and returns the JSON path of the column's value.
+        ``find_path`` takes a row number, and returns the JSON path of the column's value.
 
         Returns
         -------
@@ -261,11 +267,11 @@ class TableStatements:
             else the list is empty.
         """
         availability_by_path = self._find_availability_by_path(column)
-        rows_by_availability = lists_by_key(
-            (availability_by_path[stated_path], row)
+        rows_by_availability = group_values(
+            (availability_by_path[signal_path], row)
             for row in range(self._size)
             if availability_by_path
-            and (stated_path := find_narrowest_path(path_of_row(row), availability_by_path))
+            and (signal_path := find_narrowest_path(find_path(row), availability_by_path))
         )
         conditions_by_availability = {
             availability: self._make_key_conditions(rows)
@@ -294,9 +300,9 @@ class TableStatements:
         keys = [*zip(*key_columns, strict=True)]
         if len(rows) > _MAX_STATED_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
-        for name, values in zip(key_names, key_columns, strict=True):
-            selected_values = dict.fromkeys(values[row] for row in rows)
-            if [row for row, value in enumerate(values) if value in selected_values] == rows:
+        for name, key_values in zip(key_names, key_columns, strict=True):
+            selected_values = dict.fromkeys(key_values[row] for row in rows)
+            if [row for row, value in enumerate(key_values) if value in selected_values] == rows:
                 return [(Condition(name, "in", tuple(selected_values)),)]  # type: ignore[arg-type]
         selected_keys = dict.fromkeys(keys[row] for row in rows)
         if [row for row, key in enumerate(keys) if key in selected_keys] != rows:
@@ -340,18 +346,24 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
     response) declares.
     """
     if not any(
-        signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
+        signal.scope == "section"
+        and signal.rule in ("transport", "error")
+        and states_unmeasured(signal)
         for signal in signals
     ):
         return False
-    path_starts = [parse_path(column.pattern)[:1] for table in section for column in table.columns]
-    field_names = {step.name for steps in path_starts for step in steps if isinstance(step, Field)}
+    path_prefixes = [
+        parse_path(column.pattern)[:1] for table in section for column in table.columns
+    ]
+    field_names = {
+        step.name for steps in path_prefixes for step in steps if isinstance(step, Field)
+    }
     return not isinstance(document, Mapping) or field_names.isdisjoint(
         document.keys() - {*ENVELOPE_FIELDS}
     )
 
 
-def denies(signal: Signal) -> bool:
+def states_unmeasured(signal: Signal) -> bool:
     """Return whether a signal (a statement of the response) says that some data were not measured.
 
     Signals inferred from the service's list of engines (AI assistants) do not count.
@@ -383,7 +395,7 @@ def parse_target(target: str) -> Steps:
     Examples
     --------
     >>> parse_target("rates[0]"), parse_target("rates[")
-    ((Field(name='rates'), Position(number=0)), (Field(name='rates['),))
+    ((Field(name='rates'), Position(index=0)), (Field(name='rates['),))
     """
     try:
         return parse_path(target)
@@ -392,14 +404,14 @@ def parse_target(target: str) -> Steps:
 
 
 @lru_cache(maxsize=4096)
-def find_extent(target: str, pattern: str) -> str | None:
+def find_target_coverage(target: str, pattern: str) -> str | None:
     """Return whether a path leads to ``"all"`` or ``"some"`` values of a column; None if to none.
 
     ``target`` is the path, and ``pattern`` the path of all values of the column.
 
     Examples
     --------
-    >>> [find_extent(target, "domains[].rank") for target in ("domains[].rank", "domains[0]")]
+    >>> [find_target_coverage(path, "domains[].rank") for path in ("domains[].rank", "domains[0]")]
     ['all', 'some']
     """
     steps = parse_target(target)
@@ -413,7 +425,7 @@ def find_extent(target: str, pattern: str) -> str | None:
     for step, column_step in zip(steps, column_steps, strict=False):
         if step == column_step:
             continue
-        is_array_step = isinstance(column_step, Each) and isinstance(step, Position)
+        is_array_step = isinstance(column_step, Elements) and isinstance(step, Position)
         is_object_step = isinstance(column_step, Entries) and isinstance(step, Field)
         if not (is_array_step or is_object_step):
             return None

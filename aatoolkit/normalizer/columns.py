@@ -18,13 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
 
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import to_json_text
 from aatoolkit.availability.detect import Signal
-from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, MEMORY_POOL, make_exact_array, read_as
+from aatoolkit.jsontree.coerce import (
+    ARROW_TYPE_BY_DTYPE,
+    MEMORY_POOL,
+    make_exact_array,
+    parse_values,
+)
 from aatoolkit.jsontree.vectors import MISSING, RowIndex, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import READ
-from aatoolkit.normalizer.column_availability import DENIED_REASON, TableStatements
+from aatoolkit.normalizer.column_availability import DENIED_REASON, TableAvailability
 from aatoolkit.normalizer.rows import DriftReport, TableRows, take_values
 from aatoolkit.sections.section import Column
 
@@ -35,12 +40,12 @@ ColumnValues = tuple[Column, Vector, RowIndex]
 in the vector, or -1.
 """
 
-Block = tuple[str, pa.Array, Sequence[str]]
+ColumnBlock = tuple[str, pa.Array, Sequence[str]]
 """A dtype; an array with all values of the first column, then of the second column and so on; and
 the names of these columns.
 """
 
-_SMALL_SIZE = 1000
+_FEW_ROWS = 1000
 """Up to this number of rows, columns of one dtype are converted together: calling a function then
 takes longer than its work on the rows.
 """
@@ -58,7 +63,7 @@ class BuiltTable:
         name: str,  # in the metadata of frames
         signals: list[Signal],  # what the response says about availability
         response_source: attrs.Source,
-        report: DriftReport,  # collects the differences from the declaration
+        drift_report: DriftReport,  # collects the differences from the declaration
     ) -> None:
         self.rows = rows
         self.name = name
@@ -67,43 +72,45 @@ class BuiltTable:
         self.size = rows.size
         self._signals = signals
         self.absent_columns: set[str] = set()
-        self._blocks: list[Block] = []
+        self._blocks: list[ColumnBlock] = []
         self._block_positions = dict.fromkeys(self.table.names, (0, 0))
         if rows.absent_path and not self.table.is_optional:
-            report.record("absent", rows.absent_path, 1)
+            drift_report.record("absent", rows.absent_path, 1)
         columns_by_group: dict[str, list[ColumnValues]] = {}
         for column in self.table.columns:
             vector, row_index = rows.values_of(column.source or "")
-            if self._must_hold_host(column, vector, report):
+            if self._must_fill_with_host(column, vector, drift_report):
                 host_array = pa.array([response_source.host] * self.size, pa.string())
                 self._blocks.append(("string", host_array, [column.name]))
             else:
-                is_separate = column.name in rows.plan.separate_columns or self.size > _SMALL_SIZE
+                is_single = column.name in rows.plan.separate_columns or self.size > _FEW_ROWS
                 columns_of_group = columns_by_group.setdefault(
-                    column.name if is_separate else column.dtype, []
+                    column.name if is_single else column.dtype, []
                 )
                 columns_of_group.append((column, vector, row_index))
         for column_group in columns_by_group.values():
-            if not self._convert_together(column_group):
+            if not self._convert_column_group(column_group):
                 for column_values in column_group:
-                    self._convert_one_by_one(*column_values, report)
-        for block_number, (_, _, names) in enumerate(self._blocks):
+                    self._convert_column(*column_values, drift_report)
+        for block_number, (_, _, column_names) in enumerate(self._blocks):
             self._block_positions |= {
-                name: (block_number, position) for position, name in enumerate(names)
+                name: (block_number, position) for position, name in enumerate(column_names)
             }
-        statements = self._make_statements()
-        if self.size and statements.may_deny:
-            self._mask_denied_numbers(statements, report)
+        availability = self._make_availability()
+        if self.size and availability.may_state_unmeasured:
+            self._mask_unmeasured_numbers(availability, drift_report)
 
-    def _make_statements(self) -> TableStatements:
+    def _make_availability(self) -> TableAvailability:
         """Return an object that finds out which columns and rows could be measured."""
-        return TableStatements(self.rows.plan, self._signals, self.array, self.size)
+        return TableAvailability(self.rows.plan, self._signals, self.get_array, self.size)
 
-    def _must_hold_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
+    def _must_fill_with_host(
+        self, column: Column, vector: Vector, drift_report: DriftReport
+    ) -> bool:
         """Return whether a column is to be filled with the name of the host (the domain).
 
         That is so if the column is declared for the response's field ``domain``, and the response
-        lacks this field. Another column whose field is absent is recorded in ``report`` as absent.
+        lacks this field. Another column whose field is absent is recorded in ``drift_report``.
         """
         table_rows = self.rows
         if table_rows.absent_path or (self.size and vector.is_absent):
@@ -112,12 +119,12 @@ class BuiltTable:
             if table_rows.absent_path or not column.optional:
                 self.absent_columns.add(column.name)
                 if not table_rows.absent_path:
-                    report.record("absent", column.pattern, self.size)
+                    drift_report.record("absent", column.pattern, self.size)
         if table_rows.is_null:
             self.absent_columns.add(column.name)
         return False
 
-    def _convert_together(self, column_group: Sequence[ColumnValues]) -> bool:
+    def _convert_column_group(self, column_group: Sequence[ColumnValues]) -> bool:
         """Convert several columns of one dtype to one Arrow array; return whether this succeeded.
 
         It fails if a value does not fit the dtype.
@@ -140,13 +147,13 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in column_group]))
         return True
 
-    def _convert_one_by_one(
-        self, column: Column, vector: Vector, row_index: RowIndex, report: DriftReport
+    def _convert_column(
+        self, column: Column, vector: Vector, row_index: RowIndex, drift_report: DriftReport
     ) -> None:
         """Convert one column; values that do not fit its dtype become missing.
 
-        These values are recorded in ``report``. ``row_index`` has for each row the position of its
-        value in ``vector``.
+        These values are recorded in ``drift_report``. ``row_index`` has for each row the position
+        of its value in ``vector``.
         """
 
         def select_table_rows(vector_rows: Sequence[int]) -> RowIndex:
@@ -158,12 +165,14 @@ class BuiltTable:
         if column.year is not None:
             years_or_days = self.rows.values_of(column.year)[0].values
             year_or_day = next((value for value in years_or_days if value is not MISSING), None)
-        parsed_column = read_as(vector.values, column, year_or_day)
-        report.add_extra(vector, select_table_rows(parsed_column.missing_positions), "missing")
+        parsed_column = parse_values(vector.values, column, year_or_day)
+        drift_report.add_extra(
+            vector, select_table_rows(parsed_column.missing_positions), "missing"
+        )
         # The availability of the column stays as the response states it: a value of a wrong type,
         # as "12" for 12, may well have been measured. Its cell is missing, as if it were null, and
         # so is a sum over it.
-        report.add_extra(
+        drift_report.add_extra(
             vector, select_table_rows(parsed_column.invalid_positions), "wrong type", column.pattern
         )
         column_array = parsed_column.array
@@ -174,7 +183,9 @@ class BuiltTable:
         if column.valid is not None:
             valid_flags = take_values(*self.rows.values_of(column.valid.lstrip("!")))
             is_masked = np.array([flag == (column.valid[0] == "!") for flag in valid_flags], bool)
-            report.add_extra(vector, np.unique(row_index[is_masked & (row_index >= 0)]), "missing")
+            drift_report.add_extra(
+                vector, np.unique(row_index[is_masked & (row_index >= 0)]), "missing"
+            )
             column_array = pc.if_else(is_masked, pa.scalar(None, column_array.type), column_array)
         if column.null is not None:
             column_array = pc.fill_null(column_array, column.null)
@@ -183,68 +194,78 @@ class BuiltTable:
             new_levels = sorted({*column_array.unique().to_pylist()} - {*column.levels, None})
             if new_levels:
                 unknown_count = encoded_array.null_count - column_array.null_count
-                report.record("new level", column.pattern, unknown_count, json_text(new_levels[0]))
+                drift_report.record(
+                    "new level", column.pattern, unknown_count, to_json_text(new_levels[0])
+                )
             if new_levels and column.ordered:
-                new_rows = [row for row, value in enumerate(vector.values) if value in new_levels]
-                report.add_extra(vector, select_table_rows(new_rows), "new level")
+                new_level_rows = [
+                    row for row, value in enumerate(vector.values) if value in new_levels
+                ]
+                drift_report.add_extra(vector, select_table_rows(new_level_rows), "new level")
             elif new_levels:  # undeclared levels come last
                 encoded_array = encode_categories(column_array, column, new_levels)
             column_array = encoded_array
         self._blocks.append((column.dtype, column_array, [column.name]))
 
-    def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
+    def _mask_unmeasured_numbers(
+        self, availability: TableAvailability, drift_report: DriftReport
+    ) -> None:
         """Replace numbers by missing values where the response says that they were not measured."""
         for block_number, (dtype, array, column_names) in enumerate(self._blocks):
             is_valid = ~_make_missing_mask(array).reshape(len(column_names), self.size)
-            denied_mask = np.zeros_like(is_valid)
+            unmeasured_mask = np.zeros_like(is_valid)
             for position, name in enumerate(column_names):
                 if name not in self.rows.plan.measure_columns:
                     continue
                 column = self.table[name]
                 find_path = self.rows.make_path_finder(column)
-                is_denied = denied_mask[position] = statements.mask_denied_rows(
+                is_unmeasured = unmeasured_mask[position] = availability.mask_unmeasured_rows(
                     column, is_valid[position], find_path
                 )
-                if is_denied.any():
+                if is_unmeasured.any():
                     vector, row_index = self.rows.values_of(column.source or "")
-                    report.add_extra(vector, np.unique(row_index[is_denied]), DENIED_REASON)
-            if denied_mask.any():
-                masked_array = pc.if_else(denied_mask.ravel(), pa.scalar(None, array.type), array)
+                    drift_report.add_extra(
+                        vector, np.unique(row_index[is_unmeasured]), DENIED_REASON
+                    )
+            if unmeasured_mask.any():
+                masked_array = pc.if_else(
+                    unmeasured_mask.ravel(), pa.scalar(None, array.type), array
+                )
                 self._blocks[block_number] = dtype, masked_array, column_names
 
-    def check_key(self, report: DriftReport) -> None:
-        """Record in ``report`` how many rows have no key, or the key of another row.
+    def check_key(self, drift_report: DriftReport) -> None:
+        """Record in ``drift_report`` how many rows have no key, or the key of another row.
 
         If rows have equal keys, add the column ``_row`` with row numbers.
         """
         if not self.table.key:
             return
         key_path = f"{self.table.name}({', '.join(self.table.key)})"
-        key_arrays = [self.array(name) for name in self.table.key]
+        key_arrays = [self.get_array(name) for name in self.table.key]
         null_count = max(array.null_count for array in key_arrays)
         if null_count:
-            report.record("null key", key_path, null_count)
+            drift_report.record("null key", key_path, null_count)
         distinct_count = _count_distinct(key_arrays)
         if distinct_count < self.size:
-            report.record("duplicate key", key_path, self.size - distinct_count)
+            drift_report.record("duplicate key", key_path, self.size - distinct_count)
             self._block_positions["_row"] = len(self._blocks), 0
             self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
-    def array(self, name: str) -> pa.Array:
+    def get_array(self, name: str) -> pa.Array:
         """Return the values of a column as an Arrow array."""
         block, position = self._block_positions[name]
         return self._blocks[block][1].slice(position * self.size, self.size)
 
     @cached_property
-    def arrow(self) -> pa.Table:
+    def arrow_table(self) -> pa.Table:
         """The table as an Arrow table."""
-        arrays = map(self.array, self._block_positions)
+        arrays = map(self.get_array, self._block_positions)
         return pa.table(
             [array.cast(_FILE_TYPE_BY_MEMORY_TYPE.get(array.type, array.type)) for array in arrays],
             [*self._block_positions],
         )
 
-    def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
+    def to_frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
         """Return the table as a DataFrame with metadata: units, availability and sources.
 
         ``responses`` are kept in memory, so that numbers can be traced to them later.
@@ -256,13 +277,13 @@ class BuiltTable:
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
         """The metadata of the table and its columns."""
-        statements = self._make_statements()
+        availability = self._make_availability()
         metadata_by_column = {
-            column.name: statements.make_column_metadata(
+            column.name: availability.make_column_metadata(
                 column,
                 f"{self.name}.{column.name}",
                 column.name in self.absent_columns,
-                self.array(column.name).null_count < self.size,
+                self.get_array(column.name).null_count < self.size,
                 self.rows.make_path_finder(column),
             )
             for column in self.table.columns
@@ -274,7 +295,7 @@ class BuiltTable:
 
 def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
     """Return the number of distinct combinations of values in some columns of equal length."""
-    if len(key_columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
+    if len(key_columns[0]) <= _FEW_ROWS:  # `to_pylist` takes many times as long
         value_lists = [
             column.to_pylist()
             if column.null_count
@@ -356,19 +377,19 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 
 
 def _make_frame(
-    names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
+    column_names: tuple[str, ...], blocks: Sequence[ColumnBlock], row_count: int, dtype_backend: str
 ) -> pd.DataFrame:
     """Make a DataFrame from blocks, which are Arrow arrays with the values of several columns.
 
-    ``names`` are the names of all columns, and ``size`` is the number of rows.
+    ``column_names`` are the names of all columns, and ``row_count`` is the number of rows.
     """
     pandas_blocks = []
-    column_index, positions_by_name = _make_index_and_positions(names)
+    column_index, positions_by_name = _make_index_and_positions(column_names)
     for dtype, array, block_names in blocks:
         column_positions = [positions_by_name[name] for name in block_names]
-        converted_block = _convert_block(dtype, array, size, len(block_names), dtype_backend)
+        converted_block = _convert_block(dtype, array, row_count, len(block_names), dtype_backend)
         if isinstance(converted_block, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
-            numpy_block = converted_block.reshape(len(block_names), size)
+            numpy_block = converted_block.reshape(len(block_names), row_count)
             if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
                 numpy_block = pd.arrays.DatetimeArray._simple_new(
                     numpy_block, dtype=numpy_block.dtype
@@ -377,19 +398,19 @@ def _make_frame(
         else:
             pandas_blocks += zip(converted_block, column_positions, strict=True)
     return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
-        pandas_blocks, pd.RangeIndex(range(size)), column_index.view()
+        pandas_blocks, pd.RangeIndex(range(row_count)), column_index.view()
     )
 
 
 def _convert_block(
-    dtype: str, arrow_values: pa.Array, size: int, column_count: int, dtype_backend: str
+    dtype: str, arrow_values: pa.Array, row_count: int, column_count: int, dtype_backend: str
 ) -> Any:
-    """Convert a block, an Arrow array with ``column_count`` columns of ``size`` values, for pandas.
+    """Convert a block, an Arrow array of ``column_count`` columns, for pandas.
 
     The result is a list of pandas arrays, one per column, or one NumPy array for all columns.
     """
     column_slices = [
-        slice(size * column_number, size * (column_number + 1))
+        slice(row_count * column_number, row_count * (column_number + 1))
         for column_number in range(column_count)
     ]
     if dtype == "category":
@@ -484,6 +505,8 @@ def as_tuples(column: pa.Array | pa.ChunkedArray) -> Array:
     >>> as_tuples(pa.chunked_array([[["a", "b"], [], None]])).tolist()
     [('a', 'b'), (), <NA>]
     """
-    lists = column.to_numpy(zero_copy_only=False)
-    cells = (pd.NA if values is None else tuple(values.tolist()) for values in lists)
-    return np.fromiter(cells, object, len(lists))
+    list_cells = column.to_numpy(zero_copy_only=False)
+    cells = (
+        pd.NA if list_items is None else tuple(list_items.tolist()) for list_items in list_cells
+    )
+    return np.fromiter(cells, object, len(list_cells))

@@ -19,15 +19,15 @@ from aatoolkit.availability.detect.words import echoes_request
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
-from aatoolkit.jsontree.paths import Field, Named, Step, is_within, leaf_values, parse_pattern
+from aatoolkit.jsontree.paths import Field, NamedColumn, Step, is_within, leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
     ENGINE_LIST_RULE,
-    denies,
     describe_availability,
     is_error_response,
     make_signal_frame,
+    states_unmeasured,
 )
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.provenance import record_provenance
@@ -36,12 +36,12 @@ from aatoolkit.normalizer.rows import (
     ResponseWalk,
     TableRows,
     build_field_tree,
-    find_unread_values,
+    find_unused_values,
     frame_from_rows,
     plan_tables,
 )
-from aatoolkit.normalizer.tables import ResponseAtHand, Tables, TablesOrigin
-from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, find_window
+from aatoolkit.normalizer.tables import LoadedResponse, Tables, TablesOrigin
+from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, find_day_window
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.column import to_snake_case
@@ -50,14 +50,14 @@ from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.registry import register_section
 from aatoolkit.sections.section import ENVELOPE_FIELDS
 
-DRAFT_NAME = "draft"
+DRAFT_PROFILE_NAME = "draft"
 """The profile name in the metadata of tables whose declaration was drafted from the response."""
 
 _DTYPE_BACKENDS = ("numpy_nullable", "pyarrow")
 
-_EMPTY_REASON = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
+_EMPTY_HINT = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
 _EMPTY_VALUES: tuple[Any, ...] = (None, MISSING, "", [], {})
-_WATCHED_REASON = "the profile lists this path as perhaps about availability, and no rule reads it"
+_WATCHED_HINT = "the profile lists this path as perhaps about availability, and no rule reads it"
 
 _warning_registry: dict[Any, Any] = {}
 """The registry by which Python shows the warning about drafts only once."""
@@ -138,32 +138,34 @@ def normalize(
             f"dtype_backend={dtype_backend!r} is not known; use 'numpy_nullable' or 'pyarrow'",
             argument="dtype_backend",
         )
-    reader = _Reader(strict, dtype_backend, options, max_nodes)
+    response_reader = _ResponseReader(strict, dtype_backend, options, max_nodes)
     service_profile = sections.default_profile() if profile is None else Profile.load(profile)
     profile_name = (
-        f"profile {DRAFT_NAME}" if service_profile.name == DRAFT_NAME else service_profile.name
+        f"profile {DRAFT_PROFILE_NAME}"
+        if service_profile.name == DRAFT_PROFILE_NAME
+        else service_profile.name
     )
     if isinstance(section, Section):
-        return reader.read(response, section, "own" if profile is None else profile_name)
+        return response_reader.read(response, section, "own" if profile is None else profile_name)
     declared_section = (
         service_profile.section(section) if profile is None else service_profile.get(section)
     )
     if declared_section is not None:
-        is_tentative = declared_section.name in service_profile.tentative and not strict
-        return reader.read(response, declared_section, profile_name, is_tentative)
+        is_section_tentative = declared_section.name in service_profile.tentative and not strict
+        return response_reader.read(response, declared_section, profile_name, is_section_tentative)
     drafted_section = _draft_section(response, section, None)
     if drafted_section is not None:
-        return reader.read(response, drafted_section, DRAFT_NAME)
+        return response_reader.read(response, drafted_section, DRAFT_PROFILE_NAME)
     default_profile = sections.default_profile()
     if section not in default_profile:
         raise PayloadError(
             f"nothing in this response of {section} can be made a table", section=section
         )
-    return reader.read(response, default_profile[section], default_profile.name)
+    return response_reader.read(response, default_profile[section], default_profile.name)
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _ResponseReader:
     """Converts responses to tables; the attributes are arguments of `normalize`.
 
     ``max_paths`` is the argument ``max_nodes``.
@@ -175,7 +177,7 @@ class _Reader:
     max_paths: int
 
     def read(
-        self, response: Any, declaration: Section, profile_name: str, is_tentative: bool = False
+        self, response: Any, section: Section, profile_name: str, is_section_tentative: bool = False
     ) -> Tables:
         """Convert a response to tables.
 
@@ -183,11 +185,11 @@ class _Reader:
         ----------
         response : Payload, bytes, str, dict or list
             The response, as JSON text or decoded.
-        declaration : Section
+        section : Section
             The tables and columns.
         profile_name : str
-            The name of the profile (the declarations of a service) that has ``declaration``.
-        is_tentative : bool
+            The name of the profile (the declarations of a service) that has ``section``.
+        is_section_tentative : bool
             Whether tables may be inferred if the response does not fit the declaration.
         """
 
@@ -197,11 +199,11 @@ class _Reader:
             """Visit all values; return the document, the finished walk and the number of keys."""
             vector = Vector([root])
             response_walk = ResponseWalk(self.max_paths, has_exact_integers)
-            response_walk.visit(vector, build_field_tree(declaration))
+            response_walk.visit(vector, build_field_tree(section))
             return (vector, response_walk), response_walk.key_count
 
         body = response
-        error_details = {"section": declaration.name}
+        error_details = {"section": section.name}
         detect_options: dict[str, Any] = {"options": self.options}
         if isinstance(response, Payload):
             body = response.body or (b"null" if response.status in NO_CONTENT_STATUSES else b"")
@@ -214,7 +216,7 @@ class _Reader:
             raise PayloadError(
                 f"a {type(response).__name__} is no response; give a Payload, bytes, text, dict or "
                 "list",
-                section=declaration.name,
+                section=section.name,
                 problems=[f"{type(response).__name__} @ $"],
             )
         body = dict(body) if isinstance(body, Mapping) else body
@@ -223,43 +225,44 @@ class _Reader:
         has_many_fields = response_walk.max_key_count > MAX_FIELDS
         detection = detect(
             _keep_frequent_keys(root) if has_many_fields else root,
-            declaration.availability,
+            section.availability,
             vector=None if has_many_fields else document,
             **detect_options,
         )
         signals = detection.signals
-        name_prefix = register_section(declaration, profile_name)
+        name_prefix = register_section(section, profile_name)
         if isinstance(response, Payload) and response.scope is not None:
-            _warn_of_ignored_filters(declaration.name, response.scope, root, signals)
-        source_info = _describe_source(declaration, response, root)
+            _warn_of_ignored_filters(section.name, response.scope, root, signals)
+        response_source = _describe_source(section, response, root)
         drift_report = DriftReport()
-        is_error = is_error_response(declaration, root, signals)
+        is_error = is_error_response(section, root, signals)
         if is_error:
             drift_report.add_extra(document, range(1), "error response")
             document = Vector([{}])
         rows_by_table = {
-            plan.table.name: TableRows(document, plan) for plan in plan_tables(declaration)
+            table_plan.table.name: TableRows(document, table_plan)
+            for table_plan in plan_tables(section)
         }
         built_tables = {
-            name: BuiltTable(table_rows, name_prefix + name, signals, source_info, drift_report)
+            name: BuiltTable(table_rows, name_prefix + name, signals, response_source, drift_report)
             for name, table_rows in rows_by_table.items()
         }
-        for unread_values in find_unread_values([*rows_by_table.values()]):
-            drift_report.add_extra(*unread_values)
+        for unused_values in find_unused_values([*rows_by_table.values()]):
+            drift_report.add_extra(*unused_values)
         for table in built_tables.values():
             table.check_key(drift_report)
         if is_error:
             drift_report.differences.clear()
         else:
             drift_report.extend(response_walk.report)
-        may_be_drafted = is_tentative and not is_error and not has_many_fields
-        if may_be_drafted and not _fits_response(built_tables.values(), drift_report, signals):
-            draft = _draft_section(response, declaration.name, declaration)
-            if draft is not None:
-                return self.read(response, draft, DRAFT_NAME)
-        if profile_name != DRAFT_NAME:
-            drift_report.ignore_absences(declaration.optional)
-            drift_report.raise_or_warn(declaration, self.strict)
+        may_draft = is_section_tentative and not is_error and not has_many_fields
+        if may_draft and not _tables_fit_response(built_tables.values(), drift_report, signals):
+            drafted_section = _draft_section(response, section.name, section)
+            if drafted_section is not None:
+                return self.read(response, drafted_section, DRAFT_PROFILE_NAME)
+        if profile_name != DRAFT_PROFILE_NAME:
+            drift_report.ignore_absent_paths(section.optional)
+            drift_report.raise_or_warn(section, self.strict)
         else:  # once a process, as Python's filters have it
             warn(
                 "this service is new to aatoolkit: its tables and columns have the names that they "
@@ -268,24 +271,24 @@ class _Reader:
                 SchemaDriftWarning,
                 _warning_registry,
             )
-        convert_again = partial(
-            replace(self, strict=False).read, declaration=declaration, profile_name=profile_name
+        read_again = partial(
+            replace(self, strict=False).read, section=section, profile_name=profile_name
         )
         # A decoded response may be changed before it is read again.
         is_immutable = isinstance(response, Payload | bytes | str)
-        responses = [ResponseAtHand(source_info, response, convert_again)] if is_immutable else []
+        responses = [LoadedResponse(response_source, response, read_again)] if is_immutable else []
 
         origin = TablesOrigin(built_tables, signals, responses)
         return Tables(
-            declaration.name,
+            section.name,
             {
-                name: partial(table.frame, self.dtype_backend, responses)
+                name: partial(table.to_frame, self.dtype_backend, responses)
                 for name, table in built_tables.items()
             },
             rows={name: table.size for name, table in built_tables.items()},
             payload=response if isinstance(response, Payload) else None,
-            declaration=declaration,
-            drafted=profile_name == DRAFT_NAME,
+            declaration=section,
+            drafted=profile_name == DRAFT_PROFILE_NAME,
             prefix=name_prefix,
             origin=origin,
             availability_texts=lambda: {
@@ -297,7 +300,7 @@ class _Reader:
                 ("path", "value", "why"),
                 {
                     hint.path: [*vars(hint).values()]
-                    for hint in [*_find_hints(declaration, response, signals), *detection.hints]
+                    for hint in [*_find_hints(section, response, signals), *detection.hints]
                 }.values(),
             ),
             drift=drift_report.drift_frame,
@@ -308,18 +311,16 @@ class _Reader:
         )
 
 
-def _describe_source(declaration: Section, response: Any, document: Any) -> attrs.Source:
+def _describe_source(section: Section, response: Any, document: Any) -> attrs.Source:
     """Return what is known of a response, such as its host, URL, time and window of days."""
-    window_start, window_end = find_window(document)
+    window_start, window_end = find_day_window(document)
     if not isinstance(response, Payload):
         host = document.get("domain") if isinstance(document, Mapping) else None
         host = host if isinstance(host, str) else None
-        return attrs.Source(
-            host, declaration.name, window_start=window_start, window_end=window_end
-        )
+        return attrs.Source(host, section.name, window_start=window_start, window_end=window_end)
     return attrs.Source(
         response.host,
-        declaration.name,
+        section.name,
         None if response.scope is None else response.scope._to_query(),
         response.url,
         response.fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -393,26 +394,26 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
         value = document.descend([step for step in path_steps if isinstance(step, Field)]).values[0]
         if value != "" and value in _EMPTY_VALUES:
             value_text = raw(None if value is MISSING else value)
-            yield Hint("$" if path == "$" else f"$.{path}", value_text, _EMPTY_REASON)
+            yield Hint("$" if path == "$" else f"$.{path}", value_text, _EMPTY_HINT)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
-    for pattern in section.watched:
-        value_vector, values, path_suffix = _find_values_at(document, parse_pattern(pattern))
+    for path_pattern in section.watched:
+        value_vector, values, path_suffix = _find_values_at(document, parse_pattern(path_pattern))
         text_by_position = {
-            position: repr(value)
-            for position, value in enumerate(values)
+            value_position: repr(value)
+            for value_position, value in enumerate(values)
             if value not in _EMPTY_VALUES
         }
         text_counts = Counter(text_by_position.values())
         # The rarest value is the likeliest exception.
-        for position in sorted(
+        for value_position in sorted(
             text_by_position, key=lambda position: text_counts[text_by_position[position]]
         )[:1]:
-            path = value_vector.path(position) + path_suffix
+            path = value_vector.path(value_position) + path_suffix
             if not any(
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
             ):
-                yield Hint(path, raw(values[position]), _WATCHED_REASON)
+                yield Hint(path, raw(values[value_position]), _WATCHED_HINT)
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
@@ -429,13 +430,13 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
         ``[2]`` if it is the third element of the row.
     """
     last_step = steps[-1]
-    if not isinstance(last_step, Named):
+    if not isinstance(last_step, NamedColumn):
         vector = document.descend(steps)
         return vector, vector.values, ""
     # A column of an array of arrays; another array has the names of the columns.
     rows = document.descend(steps[:-1])
-    headers = [*document.descend(last_step.header).values]
-    position = headers.index(last_step.name) if last_step.name in headers else len(headers)
+    header = [*document.descend(last_step.header).values]
+    position = header.index(last_step.name) if last_step.name in header else len(header)
     values = [
         row[position] if isinstance(row, list) and position < len(row) else None
         for row in rows.values
@@ -446,8 +447,8 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
 # --- drafts ----------------------------------------------------------------------------------
 
 
-def _fits_response(
-    tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]
+def _tables_fit_response(
+    tables: Iterable[BuiltTable], drift_report: DriftReport, signals: Iterable[Signal]
 ) -> bool:
     """Return whether a response fits its declaration well enough to be read by it.
 
@@ -455,27 +456,30 @@ def _fits_response(
     values have a column. It also fits if the response says that nothing was measured.
     """
     value_counts_of_tables = (
-        [table.size - table.array(name).null_count for name in table.table.names]
+        [table.size - table.get_array(name).null_count for name in table.table.names]
         for table in tables
     )
     main_value_counts = next(value_counts_of_tables)
     # At least half of the columns of the main table have values.
     if any(main_value_counts) and 2 * sum(map(bool, main_value_counts)) >= len(main_value_counts):
         return True
-    if any(signal.scope == "section" and denies(signal) for signal in signals):
+    if any(signal.scope == "section" and states_unmeasured(signal) for signal in signals):
         return True
-    unread_leaves = (leaf_values(value, "") for value, _, _ in report.values("new", "wrong type"))
-    unread_texts = [
-        text for _, text in chain.from_iterable(unread_leaves) if text not in ("null", "{}", "[]")
+    extra_leaves = (
+        leaf_values(value, "")
+        for value, _, _ in drift_report.iter_extra_values("new", "wrong type")
+    )
+    extra_texts = [
+        text for _, text in chain.from_iterable(extra_leaves) if text not in ("null", "{}", "[]")
     ]
     # At least half of the values are in columns.
-    return bool(len(unread_texts) <= sum(main_value_counts) + sum(map(sum, value_counts_of_tables)))
+    return bool(len(extra_texts) <= sum(main_value_counts) + sum(map(sum, value_counts_of_tables)))
 
 
-def _draft_section(response: Any, name: str, declaration: Section | None) -> Section | None:
+def _draft_section(response: Any, name: str, section: Section | None) -> Section | None:
     """Infer the declaration of tables and columns from a response.
 
-    ``name`` is the name of the section (kind of response), and ``declaration`` the declaration that
+    ``name`` is the name of the section (kind of response), and ``section`` the declaration that
     the response does not fit, if there is one. Return None if no table can be inferred.
     """
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
@@ -484,7 +488,7 @@ def _draft_section(response: Any, name: str, declaration: Section | None) -> Sec
         draft = analyse_responses(response, name, guesses_units=False).declaration
     except PayloadError:
         return None
-    if declaration is not None and all(table.rows.one for table in draft):
+    if section is not None and all(table.rows.one for table in draft):
         return None
     tables = []
     for table in draft:
@@ -493,6 +497,6 @@ def _draft_section(response: Any, name: str, declaration: Section | None) -> Sec
             for column in table.columns
         )
         tables.append(replace(table, columns=tuple(columns)))
-    availability_rule = None if declaration is None else declaration.availability
+    availability_rule = None if section is None else section.availability
     summary = "Drafted from this response; units and aggregation rules are open."
     return Section(draft.name, summary, *tables, kept=draft.kept, availability=availability_rule)

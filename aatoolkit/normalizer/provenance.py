@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values
-from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, leaf_values, parse_path
+from aatoolkit.jsontree.paths import KEY_MARKER, Field, Position, leaf_values, parse_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.sections.section import Column
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TIME_ZONE_PATTERN = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
-_FULL_FORMAT = "T26Z"
+_FULL_TIME_FORMAT = "T26Z"
 _INTEGER_FORMAT = "integer"
 _NUMBER_FORMAT = "number"
 _CELL_DTYPES = "string", "Int64", "Float64", "boolean", "date", "timestamp", "list<string>"
@@ -39,7 +39,7 @@ other types are kept as text.
 
 _Cell = tuple[str, str, int, str]
 """The names of a cell's table and column, its row number, and the format of its value in JSON, as
-`_find_format` returns it.
+`_find_value_format` returns it.
 """
 
 _TEXT_TYPE = pa.string()
@@ -89,7 +89,7 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
     vector, row_index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
     unchanged_rows = np.flatnonzero(
-        (row_index >= 0) & np.asarray(table.array(column.name).is_valid())
+        (row_index >= 0) & np.asarray(table.get_array(column.name).is_valid())
     )
     paths = vector.paths
     values = vector.values
@@ -97,11 +97,11 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
         unchanged_rows.tolist(), row_index[unchanged_rows].tolist(), strict=True
     ):
         if is_unchanged[vector_row]:
-            value_format = _find_format(values[vector_row], column.dtype)
+            value_format = _find_value_format(values[vector_row], column.dtype)
             yield paths[vector_row], (table.table.name, column.name, row, value_format)
 
 
-def _find_format(value: Any, dtype: str) -> str:
+def _find_value_format(value: Any, dtype: str) -> str:
     """Return the notation of a value in a response, so that it can be written back unchanged.
 
     The result is ``integer`` or ``number`` for a number. For a timestamp such as
@@ -118,7 +118,7 @@ def _find_format(value: Any, dtype: str) -> str:
     return f"{value[10]}{zone_match.start()}{zone_match[0]}"
 
 
-def rebuild(
+def rebuild_response(
     tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
     """Rebuild the JSON value of a response from its tables.
@@ -152,7 +152,7 @@ def rebuild(
         else:
             _set_value(response, path, json.loads(value_json))
     for path, value_json in zip(extra["path"], extra["value"], strict=True):
-        if not path.endswith(KEY_SIGN):
+        if not path.endswith(KEY_MARKER):
             _set_value(response, path, json.loads(value_json))
     return response[0]
 
@@ -162,7 +162,7 @@ def _format_cells(
 ) -> list[Any]:
     """Return the cells of a column as JSON values, in the format that they had in the response.
 
-    ``value_format`` is a result of `_find_format`.
+    ``value_format`` is a result of `_find_value_format`.
     """
     if table_name not in tables or column_name not in tables[table_name]:
         raise PayloadError(f"the column {column_name} of the table {table_name} is missing")
@@ -170,7 +170,7 @@ def _format_cells(
     format_value: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(column_values.type) and column_values.type.tz is not None:
         column_values = column_values.cast(pa.timestamp("us", "UTC"))
-        format_value = partial(_format_moment, value_format)
+        format_value = partial(_format_timestamp, value_format)
     elif pa.types.is_temporal(column_values.type):
         column_values = column_values.cast(pa.date32())
         format_value = str
@@ -181,15 +181,19 @@ def _format_cells(
     return [None if value is None else format_value(value) for value in column_values.to_pylist()]
 
 
-def _format_moment(time_format: str, moment: datetime) -> str:
+def _format_timestamp(time_format: str, timestamp: datetime) -> str:
     """Return a timestamp as text in the format of the response, such as ``2026-11-20T06:10Z``.
 
-    ``time_format`` is the result of `_find_format`.
+    ``time_format`` is the result of `_find_value_format`.
     """
     zone = time_format[3:]
-    local_moment = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
-    text = local_moment.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
-    return text if datetime.fromisoformat(text) == moment else _format_moment(_FULL_FORMAT, moment)
+    local_time = timestamp.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
+    text = local_time.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
+    return (
+        text
+        if datetime.fromisoformat(text) == timestamp
+        else _format_timestamp(_FULL_TIME_FORMAT, timestamp)
+    )
 
 
 def _set_value(container: Any, path: str, value: Any) -> None:
@@ -201,7 +205,7 @@ def _set_value(container: Any, path: str, value: Any) -> None:
     for path_step in parse_path(path):
         if not isinstance(path_step, Field | Position):
             raise PayloadError(f"{path} is not the path of one value")
-        steps.append(path_step.name if isinstance(path_step, Field) else path_step.number)
+        steps.append(path_step.name if isinstance(path_step, Field) else path_step.index)
     for step, next_step in pairwise([*steps, None]):
         if isinstance(container, list):
             container.extend([None] * (step + 1 - len(container)))

@@ -16,19 +16,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.dtypes import MOMENT_DTYPES
+from aatoolkit._util.dtypes import TEMPORAL_DTYPES
 from aatoolkit._util.lexicon import words_of
-from aatoolkit._util.text import json_text, some_of
+from aatoolkit._util.text import join_some, to_json_text
 from aatoolkit.availability.detect import is_sample_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.coerce import hashable_key
 from aatoolkit.jsontree.decode import check_json_value
 from aatoolkit.jsontree.layout import MAX_FIELDS, StructureCounter
 from aatoolkit.jsontree.paths import (
-    Each,
+    Elements,
     Entries,
     Field,
-    Named,
+    NamedColumn,
     Position,
     Step,
     Steps,
@@ -47,7 +47,7 @@ RowValues = tuple[Vector, RowIndex]
 -1 if the row has none.
 """
 
-ElementRead = tuple[Vector, RowIndex, RowIndex]
+ElementAccess = tuple[Vector, RowIndex, RowIndex]
 """Array elements that were read by their position, one per row of a table. The first item is the
 vector of all elements. The other two have for each row the position of the row's array, and the
 position of its element.
@@ -76,11 +76,11 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
     A section is one kind of response.
     """
     value_columns = [column for table in section for column in table.columns if not column.is_label]
-    patterns_inside = {
+    patterns_in_rows = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
     }
-    outer_paths = {
-        column.source or "" for column in value_columns if column.pattern not in patterns_inside
+    paths_above_rows = {
+        column.source or "" for column in value_columns if column.pattern not in patterns_in_rows
     }
     table_plans = []
     for table in section:
@@ -103,7 +103,9 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
         )
         separate_columns = parsed_columns | {name for name in dtypes if dtypes[name] == "category"}
         source_paths = {column.source or "" for column in table.columns if not column.is_label}
-        paths_outside_rows = frozenset(source_paths if is_filtered else source_paths & outer_paths)
+        paths_outside_rows = frozenset(
+            source_paths if is_filtered else source_paths & paths_above_rows
+        )
         # A row of several engines is no row of one: its numbers sum over them.
         engine_column = next(
             (
@@ -117,7 +119,7 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
             None,
         )
         day_column = next(
-            (name for name in dtypes if name in table.key and dtypes[name] in MOMENT_DTYPES), None
+            (name for name in dtypes if name in table.key and dtypes[name] in TEMPORAL_DTYPES), None
         )
         dimension_columns = {"engine": engine_column, "date": day_column}
         table_plans.append(
@@ -159,7 +161,7 @@ def _parse_value_path(value_path: str, header: Steps | None) -> tuple[int, str, 
     if remaining_path[0] == "$":
         return 0, "$", parse_path(remaining_path[1:].lstrip("."))
     if remaining_path[0] == "[" and header is not None:
-        return levels_up, "", (Named(header, remaining_path[1:-1]),)
+        return levels_up, "", (NamedColumn(header, remaining_path[1:-1]),)
     return levels_up, "", () if remaining_path == "." else parse_path(remaining_path)
 
 
@@ -175,11 +177,11 @@ def find_source_paths(
     """
     paths_and_headers = []
     for path in (value_path, valid_path.lstrip("!")) if valid_path else (value_path,):
-        _, path_sign, steps = _parse_value_path(path, header_steps)
-        if path_sign not in ("@", "#"):
-            header_paths = [step.header for step in steps if isinstance(step, Named)]
+        _, path_marker, steps = _parse_value_path(path, header_steps)
+        if path_marker not in ("@", "#"):
+            header_paths = [step.header for step in steps if isinstance(step, NamedColumn)]
             paths_and_headers.append(
-                (path, [steps[: -1 - steps[::-1].index(Each())] for steps in header_paths])
+                (path, [steps[: -1 - steps[::-1].index(Elements())] for steps in header_paths])
             )
     return paths_and_headers
 
@@ -199,7 +201,7 @@ class TableRows:
             vector = vector.descend((step,))
             self.vectors.append(vector)
             is_absent = vector.is_absent
-            has_keys = isinstance(step, Entries) and bool(step.only)
+            has_keys = isinstance(step, Entries) and bool(step.only_keys)
             if not isinstance(step, Field):
                 is_absent = has_keys and not len(vector) and (dict in parent.types or is_absent)
             if is_absent and self.absent_path is None:
@@ -209,7 +211,7 @@ class TableRows:
             vector = _compute_rows(vector, self.table.name, rows.function)
         self.vector = vector
         self._values_by_source: dict[str, RowValues] = {}
-        self.element_reads: list[ElementRead] = []  # array elements read by position
+        self.element_accesses: list[ElementAccess] = []  # array elements read by position
         self.row_index = vector.level.rows
         if rows.one:
             self.row_index = self._find_single_row()
@@ -220,10 +222,12 @@ class TableRows:
             if vector.types - row_types:
                 self.row_index = vector.rows_of_types(row_types)
         if rows.first:
-            self.row_index = self.row_index[vector.level.positions[self.row_index] >= rows.first]
+            self.row_index = self.row_index[
+                vector.level.item_positions[self.row_index] >= rows.first
+            ]
         if plan.is_filtered:
             is_kept_row = np.ones(self.size, bool)
-            for value_filters, keeps_matches in ((rows.without, False), (rows.only, True)):
+            for value_filters, keeps_matching_rows in ((rows.without, False), (rows.only, True)):
                 for value_path, filter_values in value_filters:
                     filter_keys = {*map(hashable_key, filter_values)}
                     if None in filter_values:
@@ -231,7 +235,7 @@ class TableRows:
                     values = take_values(*self._find_values(value_path, []))
                     is_kept_row &= (
                         np.array([hashable_key(value) in filter_keys for value in values], bool)
-                        == keeps_matches
+                        == keeps_matching_rows
                     )
             self.row_index = self.row_index[is_kept_row]
 
@@ -248,8 +252,8 @@ class TableRows:
         """
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
-            levels_up, path_sign, steps = _parse_value_path(column.source or "", None)
-            if steps and not levels_up and not path_sign:
+            levels_up, path_marker, steps = _parse_value_path(column.source or "", None)
+            if steps and not levels_up and not path_marker:
                 field_steps = takewhile(lambda step: type(step) is Field, steps)
                 vectors.append(self.vector.descend([*field_steps]))
         is_present = not vectors or any(vector.types - {Missing} for vector in vectors)
@@ -268,19 +272,19 @@ class TableRows:
         row_values = self._values_by_source.get(value_path)
         if row_values is None:
             row_values = self._values_by_source[value_path] = self._find_values(
-                value_path, self.element_reads
+                value_path, self.element_accesses
             )
         return row_values
 
-    def _find_values(self, value_path: str, element_reads: list[ElementRead]) -> RowValues:
+    def _find_values(self, value_path: str, element_accesses: list[ElementAccess]) -> RowValues:
         """Find the values at the path of a column, and their positions by row, for `values_of`.
 
-        Array elements that are read by their position are added to ``element_reads``.
+        Array elements that are read by their position are added to ``element_accesses``.
         """
-        levels_up, path_sign, steps_or_number = _parse_value_path(
+        levels_up, path_marker, steps_or_number = _parse_value_path(
             value_path, self.table.rows.header
         )
-        if path_sign == "@":
+        if path_marker == "@":
             step_number = [
                 step_number
                 for step_number, step in enumerate(self.table.rows.steps, 1)
@@ -289,18 +293,18 @@ class TableRows:
             return self.vectors[step_number].keys(), self._find_ancestor_rows(step_number)
         vector = self.vector
         row_index = self.row_index
-        if path_sign == "$":
-            vector, row_index = self._document
+        if path_marker == "$":
+            vector, row_index = self._document_values
         for _ in range(levels_up):
             vector, row_index = _find_enclosing_records(vector, row_index)
-        if path_sign == "#":
+        if path_marker == "#":
             return Vector(
-                (vector.level.positions + steps_or_number).tolist(), vector.level
+                (vector.level.item_positions + steps_or_number).tolist(), vector.level
             ), row_index
-        return self._follow_path(vector, row_index, steps_or_number, element_reads)
+        return self._follow_path(vector, row_index, steps_or_number, element_accesses)
 
     @property
-    def _document(self) -> RowValues:
+    def _document_values(self) -> RowValues:
         """A vector with the response as its one value, and the index 0 of it for each row."""
         return self.vectors[0], np.zeros(self.size, np.int64)
 
@@ -309,78 +313,80 @@ class TableRows:
         vector: Vector,
         row_index: RowIndex,
         steps: Sequence[Step],
-        element_reads: list[ElementRead],
+        element_accesses: list[ElementAccess],
     ) -> RowValues:
         """Follow a path down from the value of each row, and return the values at the path's end.
 
         ``vector`` is a list of values, and ``row_index`` has for each row the position of its value
         in this list. ``steps`` is the path from these values. The result consists of a vector of
         the values at the end of the path, and for each row the position of its value there. Array
-        elements that are read by position or name are added to ``element_reads``.
+        elements that are read by position or name are added to ``element_accesses``.
         """
         for step in steps:
             if type(step) is Field:
                 vector = vector.field(step.name)
-            elif isinstance(step, Position | Named):
+            elif isinstance(step, Position | NamedColumn):
                 array_positions = row_index
                 if type(step) is Position:
-                    element_positions = np.full(self.size, step.number)
+                    element_positions = np.full(self.size, step.index)
                 else:
                     element_positions = self._find_positions_of_column(step)  # type: ignore[arg-type]
                 vector, row_index = _take_elements(vector, row_index, element_positions)
-                element_reads.append((vector, array_positions, row_index))
-                if type(step) is Named and (element_positions < 0).all():
+                element_accesses.append((vector, array_positions, row_index))
+                if type(step) is NamedColumn and (element_positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
                     self.vectors.append(vector)  # elements of it refer to it weakly
-            elif isinstance(step, Each | Entries) and step.container_number is not None:
+            elif isinstance(step, Elements | Entries) and step.container_index is not None:
                 vector, row_index = self._find_items_of_rows(
-                    vector, row_index, step.container_number
+                    vector, row_index, step.container_index
                 )
             else:
                 vector = vector.descend((step,))
         return vector, row_index
 
-    def _find_positions_of_column(self, step: Named) -> RowIndex:
+    def _find_positions_of_column(self, step: NamedColumn) -> RowIndex:
         """Return an array: for each row, the position of a column in the row, which is an array.
 
         It is the position of the column's name in the array of column names, or -1.
         """
-        last_each_number = max(
+        last_elements_index = max(
             step_number
             for step_number, header_step in enumerate(step.header)
-            if header_step == Each()
+            if header_step == Elements()
         )
-        header, row_index = self._follow_path(*self._document, step.header[:last_each_number], [])
+        header, row_index = self._follow_path(
+            *self._document_values, step.header[:last_elements_index], []
+        )
         elements = header.elements()
-        column_names = elements.descend(step.header[last_each_number + 1 :]).values
+        column_names = elements.descend(step.header[last_elements_index + 1 :]).values
         element_rows = self._find_rows_by_label(
             elements, column_names, row_index, [step.name] * self.size
         )
-        return compose_row_indexes(element_rows, elements.level.positions)
+        return compose_row_indexes(element_rows, elements.level.item_positions)
 
     def _find_items_of_rows(
-        self, vector: Vector, row_index: RowIndex, container_number: int
+        self, vector: Vector, row_index: RowIndex, container_index: int
     ) -> RowValues:
         """Return, for each row, the item of another array or object that belongs to the row.
 
         The item has the same position, or the same key, as the row has in the array or object with
-        the number ``container_number`` on the path to the rows. The result is a vector of items,
+        the number ``container_index`` on the path to the rows. The result is a vector of items,
         and for each row the position of its item in the vector, or -1.
         """
         steps = self.table.rows.steps
         step_number = [
             step_number
             for step_number, step in enumerate(steps, 1)
-            if isinstance(step, Each | Entries)
-        ][container_number]
+            if isinstance(step, Elements | Entries)
+        ][container_index]
         level = self.vectors[step_number].level
         ancestors = self._find_ancestor_rows(step_number)
         if vector is self.vectors[step_number - 1] and np.array_equal(
             row_index, self._find_ancestor_rows(step_number - 1)
         ):
             return self.vectors[step_number], ancestors
-        if isinstance(steps[step_number - 1], Each):
-            return _take_elements(vector, row_index, level.positions[ancestors])
+        if isinstance(steps[step_number - 1], Elements):
+            return _take_elements(vector, row_index, level.item_positions[ancestors])
         entries = vector.entries()
         keys = level.keys or []
         keys = [keys[row] for row in ancestors.tolist()]
@@ -395,7 +401,9 @@ class TableRows:
         ``row_labels`` the labels of the rows. ``row_index`` says in which array or object the item
         of each row is looked up.
         """
-        parents_and_labels = zip(vector.level.parents.tolist(), map(repr, item_labels), strict=True)
+        parents_and_labels = zip(
+            vector.level.parent_rows.tolist(), map(repr, item_labels), strict=True
+        )
         position_by_parent_and_label = {
             parent_and_label: row for row, parent_and_label in enumerate(parents_and_labels)
         }
@@ -417,7 +425,7 @@ class TableRows:
         level = self.vector.level
         row_index = self.row_index
         while level is not self.vectors[step_number].level:
-            row_index = compose_row_indexes(row_index, level.parents)
+            row_index = compose_row_indexes(row_index, level.parent_rows)
             assert level.container is not None
             level = level.container.level
         return row_index
@@ -442,7 +450,7 @@ class TableRows:
         level = self.vector.level
         row_index = level.rows
         while level.container is not None:
-            row_index = compose_row_indexes(row_index, level.parents)
+            row_index = compose_row_indexes(row_index, level.parent_rows)
             level = level.container.level
             if level is elements.level:
                 yield row_index
@@ -485,9 +493,9 @@ def _find_enclosing_records(vector: Vector, row_index: RowIndex) -> RowValues:
     level = vector.level
     is_below_element = bool(vector.field_names)
     while not (
-        is_below_element and level.in_array
+        is_below_element and level.is_in_array
     ):  # a declaration is refused if there is no record
-        row_index = compose_row_indexes(row_index, level.parents)
+        row_index = compose_row_indexes(row_index, level.parent_rows)
         is_below_element = True
         level = level.container.level  # type: ignore[union-attr]
     return level.container.elements(), row_index  # type: ignore[union-attr]
@@ -501,7 +509,7 @@ def _take_elements(vector: Vector, row_index: RowIndex, element_positions: RowIn
     elements of all arrays, and for each row the position of its element in the vector, or -1.
     """
     elements = vector.elements()
-    lengths = np.asarray(elements.level.lengths, np.int64)
+    lengths = np.asarray(elements.level.item_counts, np.int64)
     if not len(lengths):
         return elements, np.full(len(element_positions), -1, np.int64)
     is_present = (
@@ -512,7 +520,7 @@ def _take_elements(vector: Vector, row_index: RowIndex, element_positions: RowIn
     )
 
 
-def find_unread_values(
+def find_unused_values(
     tables: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
     """Yield the values at declared paths that no row has, for example because rows were left out.
@@ -522,23 +530,25 @@ def find_unread_values(
     vector : Vector
         The values at one path.
     positions : numpy.ndarray
-        The positions of the unread values in ``vector``.
+        The positions of the unused values in ``vector``.
     reason : str
         Why they are not read.
     path : str or None
         The path to report as a difference from the declaration; None for nothing.
     """
     reason_by_vector = {}
-    reads_by_vector: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
+    accesses_by_vector: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for table_rows in tables:
         if table_rows.table.rows.first:
-            is_before_first_row = table_rows.vector.level.positions < table_rows.table.rows.first
+            is_before_first_row = (
+                table_rows.vector.level.item_positions < table_rows.table.rows.first
+            )
             yield table_rows.vector, np.flatnonzero(is_before_first_row), "known", None
         is_filtered = table_rows.plan.is_filtered
         for path in table_rows.plan.paths_outside_rows:
             reason_by_vector[table_rows.values_of(path)[0]] = "left out" if is_filtered else "known"
-        for elements, array_positions, row_index in table_rows.element_reads:
-            reads_by_vector.setdefault(elements, []).append((array_positions, row_index))
+        for elements, array_positions, row_index in table_rows.element_accesses:
+            accesses_by_vector.setdefault(elements, []).append((array_positions, row_index))
     values_of_columns = [
         table_rows.values_of(path)
         for table_rows in tables
@@ -549,29 +559,33 @@ def find_unread_values(
         )
     ]
     for vector, reason in reason_by_vector.items():
-        indexes = (
+        row_indexes = (
             column_index
             for column_vector, column_index in values_of_columns
             if column_vector is vector
         )
-        yield vector, _find_unread_rows(vector, vector.present_rows, indexes), reason, None
-    for elements, element_reads in reads_by_vector.items():
-        array_positions = np.concatenate([array_positions for array_positions, _ in element_reads])
-        candidate_positions = np.flatnonzero(np.isin(elements.level.parents, array_positions))
-        other_indexes = chain.from_iterable(
+        yield vector, _find_unused_rows(vector, vector.present_rows, row_indexes), reason, None
+    for elements, element_accesses in accesses_by_vector.items():
+        array_positions = np.concatenate(
+            [array_positions for array_positions, _ in element_accesses]
+        )
+        candidate_positions = np.flatnonzero(np.isin(elements.level.parent_rows, array_positions))
+        other_row_indexes = chain.from_iterable(
             table_rows.iter_element_indexes(elements) for table_rows in tables
         )
-        indexes_of_elements = chain((row_index for _, row_index in element_reads), other_indexes)
-        unread_rows = _find_unread_rows(elements, candidate_positions, indexes_of_elements)
-        yield elements, unread_rows, "new", format_path(elements.steps)
+        indexes_of_elements = chain(
+            (row_index for _, row_index in element_accesses), other_row_indexes
+        )
+        unused_rows = _find_unused_rows(elements, candidate_positions, indexes_of_elements)
+        yield elements, unused_rows, "new", format_path(elements.steps)
 
 
-def _find_unread_rows(vector: Vector, rows: RowIndex, row_indexes: Iterable[RowIndex]) -> RowIndex:
+def _find_unused_rows(vector: Vector, rows: RowIndex, row_indexes: Iterable[RowIndex]) -> RowIndex:
     """Return those of the positions ``rows`` that occur in none of the arrays ``row_indexes``."""
-    is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
+    is_unused = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for row_index in row_indexes:
-        is_unread[row_index] = False
-    return rows[is_unread[rows]]
+        is_unused[row_index] = False
+    return rows[is_unused[rows]]
 
 
 # --- values that no column reads -------------------------------------------------------------
@@ -581,7 +595,7 @@ class FieldNode:
     """A node in the tree of JSON paths that a section (kind of response) declares."""
 
     def __init__(self) -> None:
-        self.children: dict[Any, FieldNode] = {}  # by field name, Each or Entries
+        self.children: dict[Any, FieldNode] = {}  # by field name, Elements or Entries
         self.is_read = False  # whether a column reads the values
         self.reason: str | None = None  # why no column does, if this is expected
 
@@ -592,10 +606,10 @@ class FieldNode:
         step = steps[0]
         remaining_steps = steps[1:]
         # A map that is limited to some keys has a node for each.
-        if isinstance(step, Entries) and step.only:
+        if isinstance(step, Entries) and step.only_keys:
             return [
                 node
-                for name in step.only
+                for name in step.only_keys
                 for node in self.get_nodes((Field(name), *remaining_steps))
             ]
         key = step.name if isinstance(step, Field) else type(step)
@@ -608,19 +622,19 @@ def build_field_tree(section: Section) -> FieldNode:
     root_node = FieldNode()
     for name in ENVELOPE_FIELDS:
         root_node.get_nodes((Field(name),))[0].reason = "envelope"
-    known_paths = [*map(parse_pattern, section.kept)]
+    expected_paths = [*map(parse_pattern, section.kept)]
     for table in section:
         rows = table.rows
         is_computed = table.rows.function is not None
         root_node.get_nodes(rows.steps)
-        known_paths += [rows.steps] * is_computed
+        expected_paths += [rows.steps] * is_computed
         for column in table.columns:
             if column.is_label:
                 continue
             for value_path, header_paths in find_source_paths(
                 column.source or "", column.valid, rows.header
             ):
-                known_paths += header_paths
+                expected_paths += header_paths
                 if is_computed and value_path[0] not in "^$":
                     continue
                 # On the path to the rows, only the keys that the rows are limited to.
@@ -632,7 +646,7 @@ def build_field_tree(section: Section) -> FieldNode:
                         column_steps[position] = row_step
                 for node in root_node.get_nodes(column_steps):
                     node.is_read = True
-    for path in known_paths:
+    for path in expected_paths:
         for node in root_node.get_nodes(path):
             node.reason = "known"
     return root_node
@@ -713,14 +727,14 @@ class DriftReport:
         for drift in report.differences.values():
             self.record(**vars(drift))
 
-    def ignore_absences(self, paths: Iterable[str]) -> None:
+    def ignore_absent_paths(self, paths: Iterable[str]) -> None:
         """Delete the records of absent fields at some paths, and of fields nested in them."""
-        prefixes = tuple(f"{path}." for path in paths)
+        path_prefixes = tuple(f"{path}." for path in paths)
         for drift_kind, path in [*self.differences]:
-            if drift_kind == "absent" and f"{path}.".startswith(prefixes):
+            if drift_kind == "absent" and f"{path}.".startswith(path_prefixes):
                 del self.differences[drift_kind, path]
 
-    def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
+    def iter_extra_values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
         """Yield each value that no column has, with its JSON path and the reason.
 
         With ``reasons``, only values with one of these reasons are yielded.
@@ -737,7 +751,7 @@ class DriftReport:
         """
         return {
             leaf_path: (value_json, reason)
-            for value, path, reason in self.values()
+            for value, path, reason in self.iter_extra_values()
             for leaf_path, value_json in leaf_values(value, path)
         }
 
@@ -779,7 +793,8 @@ class DriftReport:
         if problems:
             warn(
                 f"the response of {section.name} is not as declared: "
-                f"{some_of(problems, separator='; ')}; all are in .drift and .extra of its tables",
+                f"{join_some(problems, separator='; ')}; "
+                "all are in .drift and .extra of its tables",
                 SchemaDriftWarning,
             )
 
@@ -811,19 +826,19 @@ def _find_first_leaf(value: Any) -> str:
     """Return the first scalar or empty container in a JSON value, as JSON text."""
     while value and isinstance(value, dict | list):
         value = next(iter(value.values())) if isinstance(value, dict) else value[0]
-    return json_text(value)
+    return to_json_text(value)
 
 
 class ResponseWalk(StructureCounter):
     """Visits each value of a response once, to count distinct paths and find undeclared values.
 
-    ``max_paths`` is the maximum number of distinct paths. ``is_exact`` says whether the response
-    was decoded by Python's own decoder, which keeps large integers exact. Undeclared values are
-    collected in ``report``.
+    ``max_paths`` is the maximum number of distinct paths. ``has_exact_integers`` says whether the
+    response was decoded by Python's own decoder, which keeps large integers exact. Undeclared
+    values are collected in ``report``.
     """
 
-    def __init__(self, max_paths: int, is_exact: bool) -> None:
-        super().__init__(max_paths, is_exact)
+    def __init__(self, max_paths: int, has_exact_integers: bool) -> None:
+        super().__init__(max_paths, has_exact_integers)
         self.report = DriftReport()
 
     def visit(
@@ -842,12 +857,12 @@ class ResponseWalk(StructureCounter):
             return
         expected_types: set[type] = {Missing}
         entries_node = node.children.get(Entries)
-        elements_node = node.children.get(Each)
+        elements_node = node.children.get(Elements)
         if dict in value_types and entries_node is not None:
             expected_types.add(dict)
             self.count_keys(vector.objects)
             self.visit(vector.entries(), entries_node, depth + 1, reason)
-        elif dict in value_types and node.children.keys() - {Each}:
+        elif dict in value_types and node.children.keys() - {Elements}:
             expected_types.add(dict)
             self._visit_fields(vector, node, depth + 1, reason)
         if list in value_types and elements_node is not None:
@@ -855,13 +870,13 @@ class ResponseWalk(StructureCounter):
             self.visit(vector.elements(), elements_node, depth + 1, reason)
         undeclared_types = {dict, list} & value_types - expected_types
         if undeclared_types:
-            self.count_inside(
+            self.count_descendants(
                 [value for value in vector.values if type(value) in undeclared_types], depth
             )
         if node.is_read:
             return
         # Null is expected of fields and entries: an element that is null has no row.
-        if not node.reason and depth and (vector.field_names or not vector.level.in_array):
+        if not node.reason and depth and (vector.field_names or not vector.level.is_in_array):
             expected_types.add(type(None))
         if not value_types <= expected_types:
             self._report_undeclared(
@@ -872,15 +887,15 @@ class ResponseWalk(StructureCounter):
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
     ) -> None:
         """Visit the declared fields of objects, and report the undeclared fields."""
-        field_names = vector.fields()
+        field_names = vector.list_fields()
         self.count_keys(vector.objects, len(field_names))
-        new_names = {name for name in field_names if name not in node.children}
-        are_keys_data = len(new_names) > MAX_FIELDS
+        undeclared_names = {name for name in field_names if name not in node.children}
+        are_keys_data = len(undeclared_names) > MAX_FIELDS
         for name in (
             [name for name in node.children if type(name) is str] if are_keys_data else field_names
         ):
             field_vector = vector.field(name)
-            if name in new_names:
+            if name in undeclared_names:
                 self.count_values(field_vector.values, field_vector.types, depth)
                 self._report_undeclared(field_vector, field_vector.present_rows, reason, "new")
             elif field_vector.types != {Missing}:
@@ -888,9 +903,11 @@ class ResponseWalk(StructureCounter):
         if are_keys_data:  # one path, whatever their keys
             entry_vector = vector.entries()
             rows = [
-                row for row, key in enumerate(entry_vector.level.keys or ()) if key in new_names
+                row
+                for row, key in enumerate(entry_vector.level.keys or ())
+                if key in undeclared_names
             ]
-            self.count_inside([entry_vector.values[row] for row in rows], depth)
+            self.count_descendants([entry_vector.values[row] for row in rows], depth)
             self._report_undeclared(entry_vector, rows, reason, "new")
 
     def _report_undeclared(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.files import FileList, FilePath
-from aatoolkit._util.show import show_as, table_html
+from aatoolkit._util.show import make_table_html, show_as
 from aatoolkit._util.text import clipped, counted, drop_inner_stops, print_wrapped, visible
-from aatoolkit.errors import AAToolkitWarning, item_not_found, near_matches
-from aatoolkit.normalizer.provenance import rebuild
+from aatoolkit.errors import AAToolkitWarning, find_near_matches, item_not_found
+from aatoolkit.normalizer.provenance import rebuild_response
 from aatoolkit.payload import Payload
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _TEXT_IF_EMPTY = {
 
 
 @dataclass(eq=False)
-class ResponseAtHand:
+class LoadedResponse:
     """A response in memory, or read from files, with the function that converts it to tables.
 
     ``related_responses`` are responses that may have names for the ids in this one.
@@ -57,7 +57,7 @@ class ResponseAtHand:
     source: Source  # host, section, URL and so on
     response: Payload | bytes | str | None  # None if only its tables were read, from files
     read: Callable[[Any], Tables]  # converts a response to tables
-    related_responses: Sequence[ResponseAtHand] = ()  # responses that may have names for its ids
+    related_responses: Sequence[LoadedResponse] = ()  # responses that may have names for its ids
 
     @property
     def body(self) -> bytes | None:
@@ -72,11 +72,11 @@ class ResponseAtHand:
         return call_without_warnings(self.read, self.response)
 
 
-def call_without_warnings(function: Callable[..., T], *arguments: Any, **options: Any) -> T:
+def call_without_warnings(function: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
     """Call a function, ignore warnings of this package, and return the function's result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
-        return function(*arguments, **options)
+        return function(*arguments, **keywords)
 
 
 class TablesOrigin(NamedTuple):
@@ -87,7 +87,7 @@ class TablesOrigin(NamedTuple):
 
     built_tables: Mapping[str, BuiltTable] = {}  # tables with typed columns
     signals: Sequence[Signal] = ()  # what the response says about availability
-    responses: Sequence[ResponseAtHand] = ()  # the response, if it is in memory
+    responses: Sequence[LoadedResponse] = ()  # the response, if it is in memory
 
 
 _NO_ORIGIN = TablesOrigin()
@@ -134,7 +134,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
     def __init__(
         self,
         section: str,
-        loaders: Mapping[str, Callable[[], pd.DataFrame]],
+        frame_loaders: Mapping[str, Callable[[], pd.DataFrame]],
         *,
         rows: Mapping[str, int],
         payload: Payload | None = None,
@@ -151,7 +151,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
         self.rows: dict[str, int] = dict(rows)
         self._prefix = prefix
         self._origin = origin
-        self._items = dict(loaders)
+        self._items = dict(frame_loaders)
         self._frame_makers = frame_makers
         self._frames: dict[str, pd.DataFrame] = {}
 
@@ -181,7 +181,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
             "_origin": _NO_ORIGIN,
         }
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         """Return a hint for the error message on a missing attribute; empty if there is none."""
         if name in self:
             return f"it has a table of that name: write tables[{name!r}]"
@@ -196,7 +196,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
             for split_count in (2, 1, 0)
             for table_name in self
         }
-        matches = near_matches(name, table_by_ending)
+        matches = find_near_matches(name, table_by_ending)
         return f"did you mean tables[{table_by_ending[matches[0]]!r}]?" if matches else ""
 
     @property
@@ -303,7 +303,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
         PayloadError
             If a DataFrame lacks rows or columns that it had.
         """
-        return rebuild(self, self.extra, self._provenance)
+        return rebuild_response(self, self.extra, self._provenance)
 
     def to_parquet(self, folder: FilePath) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``.
@@ -384,7 +384,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
         rows = [
             (clipped(name), f"{self.rows[name]:,}", clipped(self._status(name))) for name in self
         ]
-        return table_html(
+        return make_table_html(
             ("table", "rows", "availability"),
             rows,
             caption=clipped(f"{self.section}{self._format_notes()}"),

@@ -26,11 +26,11 @@ The guesses themselves are made by the package ``aatoolkit.sections.inference``.
 
 from typing import TYPE_CHECKING
 
-from aatoolkit.errors import only_names
+from aatoolkit.errors import make_module_lookup
 from aatoolkit.profile.asking import Responses as Responses
 from aatoolkit.profile.checking import check as check
 from aatoolkit.profile.drafting import Draft as Draft, draft as draft
 from aatoolkit.profile.section_draft import SectionDraft as SectionDraft
 
 if not TYPE_CHECKING:  # type checkers go by what is declared
-    __dir__, __getattr__ = only_names(__name__, ["check", "draft"])
+    __dir__, __getattr__ = make_module_lookup(__name__, ["check", "draft"])

@@ -12,12 +12,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.show import show_as
-from aatoolkit._util.text import some_of
+from aatoolkit._util.text import join_some
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.availability.detect.words import NO_MEANING
-from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
-from aatoolkit.jsontree.paths import Named, format_path, leaf_values, parse_path, parse_pattern
+from aatoolkit.errors import AAToolkitError, find_near_matches, suggest_names
+from aatoolkit.jsontree.paths import (
+    NamedColumn,
+    format_path,
+    leaf_values,
+    parse_path,
+    parse_pattern,
+)
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
@@ -270,7 +276,7 @@ def find_rule_problem(
     values = [value for name, value in headers.items() if name.lower() == rule.header]
     if rule.kind != "header":
         # A column of a grid is not in each of its rows by name, so its rows stand for it.
-        steps = [step for step in parse_pattern(rule.at) if not isinstance(step, Named)]
+        steps = [step for step in parse_pattern(rule.at) if not isinstance(step, NamedColumn)]
         path_values = Vector(responses).descend(steps).values
         values = [value for value in path_values if value is not MISSING]
     if not values:
@@ -279,14 +285,14 @@ def find_rule_problem(
             for response in responses
             for path, _ in leaf_values(response, "$")
         }
-        similar_paths = near_matches(
+        similar_paths = find_near_matches(
             rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
         )
         candidate_hint = (
-            f"candidates of the section: {some_of(candidate_paths)}" if candidate_paths else ""
+            f"candidates of the section: {join_some(candidate_paths)}" if candidate_paths else ""
         )
         suggestion = (
-            f"{did_you_mean(similar_paths)} {candidate_hint}".strip()
+            f"{suggest_names(similar_paths)} {candidate_hint}".strip()
             or "look at the response for its fields"
         )
         return f"no response has {rule.at!r}; {suggestion}" if responses else None

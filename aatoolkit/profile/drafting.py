@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.defaults import MAX_DRAFT_REQUESTS
-from aatoolkit._util.files import write_whole
+from aatoolkit._util.files import write_bytes
 from aatoolkit._util.lexicon import is_word_of
 from aatoolkit._util.text import print_wrapped
 from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, item_not_found
@@ -192,7 +192,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
         baseline = describe_baseline(self.profile(name), self.responses.payloads)
         analyses = [section_draft.analysis for section_draft in self.values()]
         scope_options = self.responses.scope_options
-        return write_whole(
+        return write_bytes(
             path, format_profile(name, self._title, analyses, baseline, scope_options).encode()
         )
 

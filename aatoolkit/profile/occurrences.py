@@ -28,7 +28,7 @@ from aatoolkit.availability.detect.words import (
     is_code,
     read_absence_code,
 )
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step
+from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Step
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import (
@@ -173,7 +173,7 @@ class OccurrenceSearch:
                 count_key: total_key
                 for count_key, total_key in _find_total_by_count(records).items()
                 # In rows, one measure is often a part of another.
-                if Each() not in path or any(map(_is_word_for_part, tokens(count_key)))
+                if Elements() not in path or any(map(_is_word_for_part, tokens(count_key)))
             }
             for path, records in records_by_path.items()
         }
@@ -185,7 +185,7 @@ class OccurrenceSearch:
         """
         steps_and_children: list[tuple[Step, Any]] = []
         if isinstance(value, list):
-            steps_and_children = [(Each(), child) for child in value]
+            steps_and_children = [(Elements(), child) for child in value]
         elif isinstance(value, dict) and (
             self._has_engine_keys(value) or path in self._structure.data_key_object_paths
         ):
@@ -444,8 +444,10 @@ class OccurrenceSearch:
         ):
             return
         header_path = self._structure.header_by_row_path.get(path)
-        last_step = Field(field_name) if header_path is None else Named(header_path, field_name)
-        field_path = (*path, last_step, *([Each()] if holds_lists else []))
+        last_step = (
+            Field(field_name) if header_path is None else NamedColumn(header_path, field_name)
+        )
+        field_path = (*path, last_step, *([Elements()] if holds_lists else []))
         self.total_fields[field_path] = total_field
         self._occurrences[field_path] += occurrences
         self.engine_fields[field_path] = engine_field
@@ -514,7 +516,7 @@ class OccurrenceSearch:
 
         ``path`` leads to the list.
         """
-        row_path = (*path, Each())
+        row_path = (*path, Elements())
         header_path = self._structure.header_by_row_path.get(row_path)
         if header_path is None and (len(items) <= MAX_NOTICES or leads_into_gap_list(row_path)):
             items = [*map(join_short_list, items)]
@@ -558,7 +560,7 @@ class OccurrenceSearch:
                 for steps, code in steps_and_codes:
                     if engine and has_code and " " in code:
                         continue
-                    code_path = (*path, Each(), *steps)
+                    code_path = (*path, Elements(), *steps)
                     has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
                     self._add_occurrence(code_path, code, has_number, engine)
                     if engine:
@@ -651,10 +653,10 @@ class OccurrenceSearch:
                 ]
                 self._add_rows(objects, field_path, inner_containers)
                 for value in values:
-                    if isinstance(value, list) and leads_into_gap_list((*field_path, Each())):
+                    if isinstance(value, list) and leads_into_gap_list((*field_path, Elements())):
                         self._add_items(value, field_path)
                     elif isinstance(value, list):
-                        self._add_rows(value, (*field_path, Each()))
+                        self._add_rows(value, (*field_path, Elements()))
 
     def _find_engine_field(
         self, field_names: Iterable[str], row_lists: list[list[ResponseRow]]
@@ -860,20 +862,20 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 def leads_into_gap_list(path: Steps) -> bool:
     """Return whether a path leads into a list with a name for missing data, such as ``gaps``."""
-    if path.count(Each()) > 1:  # rows of gaps may be the business of the section
-        path = path[path.index(Each()) + 1 :]
+    if path.count(Elements()) > 1:  # rows of gaps may be the business of the section
+        path = path[path.index(Elements()) + 1 :]
     keys = field_names_of(path)
-    return Each() in path and any(has_word_of(key, "gaps") for key in keys)
+    return Elements() in path and any(has_word_of(key, "gaps") for key in keys)
 
 
 def field_names_of(path: Steps) -> list[str]:
     """Return the names of the fields on a path, the outermost first."""
-    return [step.name for step in path if isinstance(step, Field | Named)]
+    return [step.name for step in path if isinstance(step, Field | NamedColumn)]
 
 
 def is_in_rows(path: Steps) -> bool:
     """Return whether a path leads into a list, or into an object whose keys are data."""
-    return any(isinstance(step, Each | Entries) for step in path)
+    return any(isinstance(step, Elements | Entries) for step in path)
 
 
 def iter_nested_values(value: Any) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.show import show_as
 from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError, unknown
-from aatoolkit.jsontree.coerce import read_as
+from aatoolkit.jsontree.coerce import parse_values
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import find_rule_problem
@@ -415,7 +415,7 @@ def _check_values(column: DraftColumn) -> None:
     parse = column.format.parse
     if column.format.year is not None or not values:
         return
-    invalid_rows = read_as(
+    invalid_rows = parse_values(
         values, Reading(dtype, parse, None, None, column.format.missing)
     ).invalid_positions
     if invalid_rows:

@@ -12,7 +12,7 @@ from typing import Any
 from aatoolkit._util.lexicon import (
     has_word_of,
     is_word_of,
-    spaced,
+    join_words,
     tokens,
 )
 from aatoolkit.availability.detect.words import (
@@ -280,7 +280,7 @@ def _find_standard_word(text: str) -> Word | None:
     if not is_code(text):
         return find_word_in_text(text)
     last_tokens = () if has_word_of(text, "negation") else tokens(text)[-1:]
-    return find_word_in_text(spaced(text)) or find_word_of_parts(last_tokens)
+    return find_word_in_text(join_words(text)) or find_word_of_parts(last_tokens)
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:

@@ -11,7 +11,7 @@ aggregate it (such as `ratio`). The package ``inference`` guesses such declarati
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from aatoolkit.errors import only_names
+from aatoolkit.errors import make_module_lookup
 from aatoolkit.jsontree.paths import parse_pattern as parse_pattern
 from aatoolkit.sections.aggregation import *  # noqa: F403
 from aatoolkit.sections.availability_rule import Rule as Rule
@@ -21,7 +21,7 @@ from aatoolkit.sections.registry import *  # noqa: F403
 from aatoolkit.sections.section import *  # noqa: F403
 from aatoolkit.sections.type_stubs import typed_module as typed_module
 
-_HELPERS = {"only_names", "ModuleType", "TYPE_CHECKING"}
+_HELPERS = {"make_module_lookup", "ModuleType", "TYPE_CHECKING"}
 VOCABULARY = [
     name
     for name, value in globals().items()
@@ -30,4 +30,4 @@ VOCABULARY = [
 """The public names of this module, which Tab completes."""
 
 if not TYPE_CHECKING:  # type checkers go by what is declared
-    __dir__, __getattr__ = only_names(__name__, VOCABULARY)
+    __dir__, __getattr__ = make_module_lookup(__name__, VOCABULARY)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
+from aatoolkit.jsontree.paths import Elements, Entries, Field, parse_pattern
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,9 @@ class Rule:
         """
         if self.at.startswith("header "):
             return "header"
-        wildcards = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
+        wildcards = [
+            step for step in parse_pattern(self.at) if isinstance(step, Elements | Entries)
+        ]
         if not wildcards:
             return "object"
         is_map = len(wildcards) == 1 and isinstance(wildcards[0], Entries) and self.at.endswith("}")

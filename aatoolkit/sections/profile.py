@@ -20,8 +20,8 @@ from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
     ScopeError,
+    find_near_matches,
     item_not_found,
-    near_matches,
     unknown,
 )
 from aatoolkit.sections.section import Section, Table
@@ -266,7 +266,7 @@ def make_unknown_name_error(kind: str, name: object, names: Collection[str]) -> 
     ('domains',)
     """
     short_name = str(name)[:80]  # it may be of any kind
-    suggestions = near_matches(short_name, names)
+    suggestions = find_near_matches(short_name, names)
     message = unknown(kind, short_name, names)
     return ScopeError(message, parameter=kind, unknown=(short_name,), suggestions=suggestions)
 

@@ -164,9 +164,9 @@ def _dump_path(steps: Any) -> list[Any]:
     position of the step to these keys.
     """
     keys_by_position = {
-        str(position): [*step.only]
+        str(position): [*step.only_keys]
         for position, step in enumerate(steps)
-        if isinstance(step, Entries) and step.only
+        if isinstance(step, Entries) and step.only_keys
     }
     return [format_path(steps), keys_by_position]
 

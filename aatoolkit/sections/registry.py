@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.errors import ArgumentError, unknown
-from aatoolkit.jsontree.paths import Each, Entries, format_path, parse_pattern
+from aatoolkit.jsontree.paths import Elements, Entries, format_path, parse_pattern
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import Profile, fingerprint
@@ -348,7 +348,7 @@ def _move_table(table: Table, filter_name: str, path: str) -> Table:
         return replace(table, columns=columns)
     steps = parse_pattern(path)
     row_path_lengths = [
-        length for length, step in enumerate(steps, 1) if isinstance(step, Each | Entries)
+        length for length, step in enumerate(steps, 1) if isinstance(step, Elements | Entries)
     ]
     if len(row_path_lengths) != 1:
         raise ArgumentError(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.jsontree.paths import Each, Entries, Steps, format_path, parse_pattern
+from aatoolkit.jsontree.paths import Elements, Entries, Steps, format_path, parse_pattern
 from aatoolkit.sections.aggregation import to_name_tuple
 
 JsonScalar = str | float | bool | None
@@ -141,8 +141,8 @@ def records(
     'data.edges[].node'
     """
     steps = parse_pattern(path)
-    if not steps or not isinstance(steps[-1], Each):
-        steps = (*steps, Each())
+    if not steps or not isinstance(steps[-1], Elements):
+        steps = (*steps, Elements())
     return Rows((*steps, *parse_pattern(inside)), to_name_tuple(key), first=first)
 
 
@@ -194,7 +194,7 @@ def pairs(path: str, *names: str) -> Rows:
     >>> pairs("terms", "term", "occurrences").positional
     ('term', 'occurrences')
     """
-    return Rows((*parse_pattern(path), Each()), positional=names)
+    return Rows((*parse_pattern(path), Elements()), positional=names)
 
 
 def grid(rows: str, *, header: str) -> Rows:
@@ -219,8 +219,8 @@ def grid(rows: str, *, header: str) -> Rows:
     'report.columns[]'
     """
     header_steps = parse_pattern(header)
-    header_steps = header_steps if Each() in header_steps else (*header_steps, Each())
-    return Rows((*parse_pattern(rows), Each()), header=header_steps)
+    header_steps = header_steps if Elements() in header_steps else (*header_steps, Elements())
+    return Rows((*parse_pattern(rows), Elements()), header=header_steps)
 
 
 def single(path: str = "") -> Rows:

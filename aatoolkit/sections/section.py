@@ -31,7 +31,15 @@ from typing import Any
 
 from aatoolkit._util.text import TitledRepr
 from aatoolkit.errors import ArgumentError, item_not_found
-from aatoolkit.jsontree.paths import Each, Entries, Named, Position, Steps, format_path, parse_path
+from aatoolkit.jsontree.paths import (
+    Elements,
+    Entries,
+    NamedColumn,
+    Position,
+    Steps,
+    format_path,
+    parse_path,
+)
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM, to_name_tuple
 from aatoolkit.sections.availability_rule import Rule, to_rule_tuple, with_rule
 from aatoolkit.sections.column import Column, camel
@@ -341,15 +349,15 @@ def make_pattern(rows: Rows, source: str) -> str:
 def widen_to_all_elements(steps: Steps) -> Steps:
     """Replace each step to a single element of an array, such as ``[0]``, by ``[]``."""
     return tuple(
-        Each() if isinstance(step, Each | Position | Named)
-        else Entries(step.only) if isinstance(step, Entries) else step
+        Elements() if isinstance(step, Elements | Position | NamedColumn)
+        else Entries(step.only_keys) if isinstance(step, Entries) else step
         for step in steps
     )  # fmt: skip
 
 
 def _find_enclosing_steps(steps: Steps) -> Steps:
     """Return the path of the object that contains the rows: ``a[]`` for the rows ``a[].b[]``."""
-    array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
+    array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Elements)]
     if not array_indexes:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")
     return steps[: array_indexes[-1] + 1]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit._util.text import unused_name
+from aatoolkit._util.text import find_unused_name
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
 from aatoolkit.sections.section import Section, Table
@@ -235,7 +235,7 @@ def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
     """
     class_by_name: dict[str, str] = {}
     for name in names:
-        class_by_name[name] = unused_name(
+        class_by_name[name] = find_unused_name(
             f"{_make_class_name(name)}{suffix}", class_by_name.values()
         )
     return class_by_name

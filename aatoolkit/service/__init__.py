@@ -117,12 +117,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aatoolkit.service.answer import (
         SECTIONS,
-        SectionAnswer,
         SectionAvailability,
+        SectionResponse,
         ServiceSection,
     )
-    from aatoolkit.service.app import Accounts, Service, digest
-    from aatoolkit.service.observations import Question
+    from aatoolkit.service.app import Accounts, Service, hash_token
+    from aatoolkit.service.observations import ServiceScope
     from aatoolkit.service.schema import SCHEMA, TABLES
     from aatoolkit.service.server import RunningServer, run_server, start_server
     from aatoolkit.service.store import Store, StoreError, write_store
@@ -133,15 +133,15 @@ __all__ = [
     "SECTIONS",
     "TABLES",
     "Accounts",
-    "Question",
     "RunningServer",
-    "SectionAnswer",
     "SectionAvailability",
+    "SectionResponse",
     "Service",
+    "ServiceScope",
     "ServiceSection",
     "Store",
     "StoreError",
-    "digest",
+    "hash_token",
     "run_server",
     "start_server",
     "synthesize",

@@ -15,7 +15,7 @@ from typing import Any
 from aatoolkit.service.observations import FILTERS, JsonObject, Observations, cache_results
 
 NO_ANSWERS_REASON = "No answers were collected in this window for these filters."
-NO_PREVIOUS_REASON = "Answers were not collected throughout the window before this one."
+NO_PREVIOUS_WINDOW_REASON = "Answers were not collected throughout the window before this one."
 NONE_ANSWERED_REASON = "None of the runs in this window for these filters was answered."
 
 
@@ -30,7 +30,7 @@ class State:
     reason: str | None = None
 
 
-_NO_PREVIOUS_STATE = State("unavailable", NO_PREVIOUS_REASON)
+_NO_PREVIOUS_STATE = State("unavailable", NO_PREVIOUS_WINDOW_REASON)
 
 
 @dataclass(frozen=True)
@@ -70,25 +70,26 @@ class SectionAvailability:
 
 
 @dataclass(frozen=True)
-class SectionAnswer:
-    """The answer of a section (one kind of response): its JSON fields, and their availability."""
+class SectionResponse:
+    """The response of a section (one kind of response): its JSON fields, and their availability."""
 
     body: JsonObject
     availability: SectionAvailability
 
 
-SectionFunction = Callable[[Observations], SectionAnswer]
+SectionFunction = Callable[[Observations], SectionResponse]
 
 
 @dataclass(frozen=True)
 class ServiceSection:
-    """A section (one kind of response): its name, its function ``ask``, and its filters.
+    """A section (one kind of response): its name, its function ``compute``, and its filters.
 
-    ``ask`` computes the answer. ``filters`` are the names of the filters that apply to the section.
+    ``compute`` computes the response. ``filters`` are the names of the filters that apply to the
+    section.
     """
 
     name: str
-    ask: SectionFunction
+    compute: SectionFunction
     filters: tuple[str, ...] = tuple(FILTERS)
 
 
@@ -96,7 +97,7 @@ SECTIONS: dict[str, ServiceSection] = {}
 """The sections, by name."""
 
 
-def section(
+def register_section(
     name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
     """Return a decorator that registers a function as the section (kind of response) ``name``.
@@ -132,14 +133,14 @@ def to_iso_text(value: date) -> str:
     return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else value.isoformat()
 
 
-def why_no_rows(observations: Observations, *tables: str) -> str | None:
+def explain_no_rows(observations: Observations, *tables: str) -> str | None:
     """Return a sentence on the tables without rows of the project; None if all have rows."""
     empty_tables = [table for table in tables if not observations.has_rows(table)]
-    sentence = f"The store holds no {' and no '.join(empty_tables)} for this project."
-    return sentence if empty_tables else None
+    reason = f"The store holds no {' and no '.join(empty_tables)} for this project."
+    return reason if empty_tables else None
 
 
-def answers_availability(
+def find_answers_availability(
     observations: Observations,
     sample_count: int | None = None,
     *,
@@ -155,9 +156,9 @@ def answers_availability(
     """
     run_stats = _find_run_stats(observations).values()
     answer_count = sum(row["answer_count"] for row in run_stats)
-    state_by_engine = _find_silent_engine_states(observations)
+    state_by_engine = _find_unanswering_engines(observations)
     status = "unavailable"
-    if reason := why_no_rows(observations, "answers"):
+    if reason := explain_no_rows(observations, "answers"):
         sentences = [reason]
     elif not answer_count:
         sentences = [NONE_ANSWERED_REASON if run_stats else NO_ANSWERS_REASON]
@@ -167,7 +168,9 @@ def answers_availability(
         if collection_start is not None and collection_start > observations.window.start:
             sentences.append(f"Answers were collected only since {collection_start.isoformat()}.")
         requested_engines = [
-            engine for engine in state_by_engine if engine in observations.question.filter("engine")
+            engine
+            for engine in state_by_engine
+            if engine in observations.scope.filter_values("engine")
         ]
         if requested_engines:
             sentences.append(f"There are no answers of {', '.join(requested_engines)}.")
@@ -204,7 +207,7 @@ def _find_run_stats(observations: Observations) -> dict[str, JsonObject]:
 
 
 # An engine that is switched off is only named if it was asked for.
-_SILENT_ENGINES_SQL = """
+_UNANSWERING_ENGINES_SQL = """
 WITH counted AS (
   SELECT engine, count(*) FILTER (outcome = 'answered') AS answers FROM runs GROUP BY engine
 ), stated AS (
@@ -222,15 +225,19 @@ SELECT * FROM stated WHERE reason IS NOT NULL ORDER BY engine
 
 
 @cache_results
-def _find_silent_engine_states(observations: Observations) -> dict[str, State]:
+def _find_unanswering_engines(observations: Observations) -> dict[str, State]:
     """Return a dict from each engine (AI assistant) without answers to a state that says why."""
-    return {row.pop("engine"): State(**row) for row in observations.fetch_rows(_SILENT_ENGINES_SQL)}
+    return {
+        row.pop("engine"): State(**row) for row in observations.fetch_rows(_UNANSWERING_ENGINES_SQL)
+    }
 
 
-def find_missing_states(observations: Observations, paths: str) -> dict[str, State]:
+def find_previous_window_states(observations: Observations, paths: str) -> dict[str, State]:
     """Return, by path, why fields that need the previous window of days could not be measured.
 
     ``paths`` has the JSON paths of the fields that need this window, separated by spaces. The
     result is a dict by path. It is empty if answers were collected throughout the window before.
     """
-    return {} if observations.has_previous else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
+    return (
+        {} if observations.has_previous_window else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
+    )

@@ -38,8 +38,8 @@ from aatoolkit.service.observations import (
     FILTERS,
     JsonObject,
     Observations,
-    Question,
-    scope_options,
+    ServiceScope,
+    find_scope_options,
 )
 from aatoolkit.service.store import Store, StoreError
 
@@ -51,7 +51,7 @@ _DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}")
 _TOKEN_PATTERN = re.compile(r"[\x21-\x7e]+")
 
 
-def digest(token: str) -> str:
+def hash_token(token: str) -> str:
     """Return the SHA-256 of a token as hexadecimal text."""
     return hashlib.sha256(token.encode()).hexdigest()
 
@@ -104,7 +104,7 @@ class Accounts:
         """
         if not _TOKEN_PATTERN.fullmatch(token):
             raise ValueError("A token is one word of printable ASCII characters.")
-        return cls({digest(token): None})
+        return cls({hash_token(token): None})
 
     @classmethod
     def load(cls, path: str | Path) -> Accounts:
@@ -141,13 +141,13 @@ class Accounts:
             '"hosts": ["acme.example"] or "*"}]} is wanted.'
         )
 
-    def knows(self, token: str) -> bool:
+    def has_token(self, token: str) -> bool:
         """Return whether a token belongs to one of the accounts."""
-        return digest(token) in self._hosts
+        return hash_token(token) in self._hosts
 
-    def sees(self, token: str, host: str) -> bool:
+    def may_see_host(self, token: str, host: str) -> bool:
         """Return whether the account with this token may see a host."""
-        visible_hosts = self._hosts[digest(token)]
+        visible_hosts = self._hosts[hash_token(token)]
         return visible_hosts is None or _normalize_host(host) in visible_hosts
 
 
@@ -197,12 +197,12 @@ def _make_unknown_error(
     )
 
 
-def _find_near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
-    """Return the allowed values that are similar to one of ``values``."""
+def _find_near_matches(unknown_values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
+    """Return the allowed values that are similar to one of ``unknown_values``."""
     value_by_casefold = {value.casefold(): value for value in reversed(allowed_values)}
     matches = (
         value_by_casefold[match]
-        for value in values
+        for value in unknown_values
         for match in difflib.get_close_matches(value.casefold(), value_by_casefold)
     )
     return list(dict.fromkeys(matches))
@@ -230,16 +230,16 @@ def _parse_parameters(query: str, supported_names: Sequence[str]) -> dict[str, s
                 suggestions=_find_near_matches([name], supported_names),
             )
         if name in parameters:
-            advice = "several values of a filter are written in one parameter, separated by commas."
-            raise _make_value_error(name, f"is given twice; {advice}")
+            hint = "several values of a filter are written in one parameter, separated by commas."
+            raise _make_value_error(name, f"is given twice; {hint}")
         parameters[name] = value
     return parameters
 
 
-def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Parse the query string of a request: return the name of the section, and a `Question`.
+def _parse_scope(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, ServiceScope]:
+    """Parse the query string of a request: return the name of the section, and a `ServiceScope`.
 
-    The section is the requested kind of response; None means all ``sections``. The question has the
+    The section is the requested kind of response; None means all ``sections``. The scope has the
     host, days and filters. A parameter that is not valid raises `ApiError`.
     """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
@@ -255,7 +255,7 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
         for name in FILTERS
         if (filter_values := _parse_filter_values(name, parameters))
     }
-    return section_name, Question(host, int(days), filters)
+    return section_name, ServiceScope(host, int(days), filters)
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
@@ -266,30 +266,30 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
     filter_text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     filter_items = filter_text.split(",")
-    values = {filter_item.strip(" ") for filter_item in filter_items} - {""}
+    filter_values = {filter_item.strip(" ") for filter_item in filter_items} - {""}
     if any(filter_item and not filter_item.strip() for filter_item in filter_items) or (
-        filter_text and not values
+        filter_text and not filter_values
     ):
         raise _make_value_error(
             filter_name, "has a blank value; without a value, leave the parameter out."
         )
-    return tuple(sorted(values))
+    return tuple(sorted(filter_values))
 
 
-def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
+def _check_filter_values(scope: ServiceScope, options: Mapping[str, Any]) -> None:
     """Raise `ApiError` if a filter in a request has a value that it cannot have.
 
     The allowed values depend on the project, i.e. the website whose data are requested. ``options``
     are the scope options of this project, which list the values that its filters may have.
     """
-    for name, values in question.filters.items():
+    for name, filter_values in scope.filters.items():
         options_field, value_field = FILTERS[name]
         allowed_values = [
             option[value_field]
             for option in options[options_field]
             if option[value_field] is not None
         ]
-        if unknown_values := [value for value in values if value not in {*allowed_values}]:
+        if unknown_values := [value for value in filter_values if value not in {*allowed_values}]:
             raise _make_unknown_error(name, unknown_values, allowed_values)
 
 
@@ -334,11 +334,12 @@ class Service:
         self.asgi.router.redirect_slashes = False
 
     def _make_route(
-        self, endpoint_name: str, make_body: Callable[[Request, str], JsonObject]
+        self, endpoint_name: str, make_json_object: Callable[[Request, str], JsonObject]
     ) -> Route:
         """Return the route of an endpoint, such as ``scope-options``.
 
-        ``make_body`` takes a request and its host, and returns the JSON body of the response.
+        ``make_json_object`` takes a request and its host, and returns the JSON body of the
+        response.
         """
 
         def reply(request: Request) -> Response:
@@ -347,7 +348,7 @@ class Service:
                 # may be at any moment: a cache on the way must ask each time.
                 headers = {"Cache-Control": "private, no-cache"}
                 return _make_json_response(
-                    make_body(request, self._find_visible_host(request)), 200, headers
+                    make_json_object(request, self._find_visible_host(request)), 200, headers
                 )
             except ApiError as error:
                 return make_error_response(error)
@@ -389,24 +390,24 @@ class Service:
     def _answer_agent_analytics(self, request: Request, host: str) -> JsonObject:
         """Return the JSON body of the response to a request for one section or for all sections."""
         store = self.store
-        section_name, question = _parse_question(host, request.url.query, list(self.sections))
-        if question.filters:
-            _check_filter_values(question, _load_scope_options(store, host))
+        section_name, scope = _parse_scope(host, request.url.query, list(self.sections))
+        if scope.filters:
+            _check_filter_values(scope, _load_scope_options(store, host))
         if section_name is not None:
             section = self.sections[section_name]
-            with store.observe(_drop_other_filters(question, section)) as observations:
+            with store.observe(_drop_unsupported_filters(scope, section)) as observations:
                 return {
                     **_make_common_fields(section_name, observations),
-                    **_make_section_body(section, question, observations),
+                    **_make_section_body(section, scope, observations),
                 }
         section_bodies = {}
         for section_name, section in self.sections.items():
-            with store.observe(_drop_other_filters(question, section)) as observations:
+            with store.observe(_drop_unsupported_filters(scope, section)) as observations:
                 section_bodies[section_name] = {
-                    "filters": _list_values_by_filter(observations.question),
-                    **_make_section_body(section, question, observations),
+                    "filters": _list_values_by_filter(observations.scope),
+                    **_make_section_body(section, scope, observations),
                 }
-        with store.observe(question) as observations:
+        with store.observe(scope) as observations:
             return {**_make_common_fields(None, observations), "sections": section_bodies}
 
     def _find_visible_host(self, request: Request) -> str:
@@ -414,7 +415,7 @@ class Service:
         headers = request.headers.getlist("authorization")
         scheme, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token.strip()
-        if scheme.lower() != "bearer" or not self.accounts.knows(token):
+        if scheme.lower() != "bearer" or not self.accounts.has_token(token):
             raise ApiError(
                 401,
                 "unauthorized",
@@ -424,7 +425,7 @@ class Service:
             )
         canonical_host = _normalize_host(request.path_params["host"])
         for host in self.store.hosts:
-            if _normalize_host(host) == canonical_host and self.accounts.sees(token, host):
+            if _normalize_host(host) == canonical_host and self.accounts.may_see_host(token, host):
                 return host
         # The answer is the same in both cases, so that it does not tell whether the project exists.
         raise ApiError(
@@ -438,47 +439,50 @@ def _load_scope_options(store: Store, host: str) -> JsonObject:
     They are computed once for each store.
     """
     if host not in store.options:
-        with store.observe(Question(host)) as observations:
-            store.options[host] = scope_options(observations)
+        with store.observe(ServiceScope(host)) as observations:
+            store.options[host] = find_scope_options(observations)
     return store.options[host]
 
 
-def _drop_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a copy of a question with only those of its filters that apply to a section."""
-    filters = {name: value for name, value in question.filters.items() if name in section.filters}
-    return replace(question, filters=filters)
+def _drop_unsupported_filters(scope: ServiceScope, section: ServiceSection) -> ServiceScope:
+    """Return a copy of a scope with only those of its filters that apply to a section."""
+    filters = {name: value for name, value in scope.filters.items() if name in section.filters}
+    return replace(scope, filters=filters)
 
 
 def _make_common_fields(section_name: str | None, observations: Observations) -> JsonObject:
     """Return the fields with which every response begins: section, host, window, filters, time."""
-    window = observations.window
+    day_window = observations.window
     return {
         "section": section_name,
-        "domain": observations.question.host,
-        "window": {**vars(window), "days": window.days, "timezone": "UTC"},
-        "filters": _list_values_by_filter(observations.question),
+        "domain": observations.scope.host,
+        "window": {**vars(day_window), "days": day_window.days, "timezone": "UTC"},
+        "filters": _list_values_by_filter(observations.scope),
         "generatedAt": observations.as_of,
     }
 
 
-def _list_values_by_filter(question: Question) -> dict[str, list[str] | None]:
+def _list_values_by_filter(scope: ServiceScope) -> dict[str, list[str] | None]:
     """Return a dict from the name of each filter to its values, or to None if it is not set."""
-    return {name: list(question.filter(name)) or None for name in FILTERS}
+    return {name: list(scope.filter_values(name)) or None for name in FILTERS}
 
 
 def _make_section_body(
-    section: ServiceSection, question: Question, observations: Observations
+    section: ServiceSection, scope: ServiceScope, observations: Observations
 ) -> JsonObject:
     """Return the availability and the fields of a section as one JSON object.
 
-    The availability names the filters in ``question`` that do not apply to the section.
+    The availability names the filters in ``scope`` that do not apply to the section.
     """
-    answer = section.ask(observations)
-    reason = answer.availability.reason
-    if ignored_filters := [name for name in question.filters if name not in section.filters]:
+    section_response = section.compute(observations)
+    reason = section_response.availability.reason
+    if ignored_filters := [name for name in scope.filters if name not in section.filters]:
         note = f"Filters that do not apply to this section: {', '.join(ignored_filters)}."
         reason = f"{reason} {note}" if reason else note
-    return {"availability": replace(answer.availability, reason=reason).to_dict(), **answer.body}
+    return {
+        "availability": replace(section_response.availability, reason=reason).to_dict(),
+        **section_response.body,
+    }
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:

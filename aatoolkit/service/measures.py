@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from aatoolkit.service.answer import why_no_rows
+from aatoolkit.service.answer import explain_no_rows
 from aatoolkit.service.observations import JsonObject, Observations, cache_results
 
 NO_OWN_BRAND_REASON = "It is not known which brand is the project's own."
@@ -85,22 +85,24 @@ class Grouping(NamedTuple):
     clause: str
 
     def aggregate(
-        self, observations: Observations, aggregates: str, source: str, **values: object
+        self, observations: Observations, aggregates_sql: str, source_sql: str, **parameters: object
     ) -> dict[Any, JsonObject]:
         """Compute aggregates of a table by group; return a dict from group to a row of aggregates.
 
         A group is the value of the column that is grouped by, or a tuple if there are several
-        columns or none. ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a
-        table's name with a condition. ``values`` are the values of the parameters in this SQL.
+        columns or none. ``aggregates_sql`` and ``source_sql`` are SQL, such as ``count(*) AS n``
+        and a table's name with a condition. ``parameters`` are the values of the parameters in this
+        SQL.
         """
         rows = observations.fetch_rows(
-            f"SELECT {', '.join((*self.columns, aggregates))} FROM {source} {self.clause}", **values
+            f"SELECT {', '.join((*self.columns, aggregates_sql))} FROM {source_sql} {self.clause}",
+            **parameters,
         )
         row_by_group = {tuple(row.pop(column) for column in self.columns): row for row in rows}
         return {group[0] if len(group) == 1 else group: row for group, row in row_by_group.items()}
 
 
-TOTAL = Grouping((), "")
+UNGROUPED = Grouping((), "")
 BY_PROMPT = Grouping(("prompt_id",), "GROUP BY prompt_id")
 BY_PROMPT_AND_ENGINE = Grouping(("prompt_id", "engine"), "GROUP BY prompt_id, engine")
 BY_DAY = Grouping(("day",), "GROUP BY day ORDER BY day")
@@ -123,13 +125,13 @@ def count_answers(
 
 
 @cache_results
-def why_no_mentions(observations: Observations) -> str | None:
+def explain_no_mentions(observations: Observations) -> str | None:
     """Return the reason why mentions of the focus brands cannot be counted; None if they can be.
 
     The focus brands are the brands of the brand filter; by default, the project's own brands.
     """
     no_brand_reason = None if find_focus_brands(observations) else NO_OWN_BRAND_REASON
-    return why_no_rows(observations, "mentions") or no_brand_reason
+    return explain_no_rows(observations, "mentions") or no_brand_reason
 
 
 @cache_results
@@ -157,7 +159,7 @@ def measure_focus_brands(
         f"{mentions_table} WHERE list_contains($about, brand)",
         about=find_focus_brands(observations),
     )
-    is_measured = why_no_mentions(observations) is None
+    is_measured = explain_no_mentions(observations) is None
     return {
         group: _add_rates(
             _ZERO_COUNTS | brand_rows.get(group, {}),
@@ -178,19 +180,19 @@ def measure_brands(observations: Observations, table_prefix: str = "") -> list[J
     # No section needs the sentiment of the previous window, which takes longest to compute.
     score_sum_sql = "" if table_prefix else f", {_SCORE_SUM_SQL}"
     rows = observations.fetch_rows(_BRANDS_SQL.format(table_prefix, score_sum_sql))
-    answer_count = count_answers(observations, TOTAL, table_prefix)[()]
+    answer_count = count_answers(observations, UNGROUPED, table_prefix)[()]
     is_measured = observations.has_rows("mentions")
     return [_add_rates(row, answer_count, row["all_voice_count"], is_measured) for row in rows]
 
 
 @cache_results
-def why_no_own_citations(observations: Observations) -> str | None:
+def explain_no_own_citations(observations: Observations) -> str | None:
     """Return the reason why citations of own pages cannot be counted; None if they can be.
 
     Own pages are the pages on domains of the focus brands. These are the brands of the brand
     filter; by default, the project's own brands.
     """
-    if reason := why_no_rows(observations, "citations"):
+    if reason := explain_no_rows(observations, "citations"):
         return reason
     brands = observations.fetch_column(
         "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
@@ -214,7 +216,7 @@ def count_citations(
     )
     is_measured_by_name = {
         "citation_count": observations.has_rows("citations"),
-        "own_citation_count": why_no_own_citations(observations) is None,
+        "own_citation_count": explain_no_own_citations(observations) is None,
     }
     return {
         group: {
@@ -227,7 +229,7 @@ def count_citations(
     }
 
 
-def ratio(numerator: float | None, denominator: int | None) -> float | None:
+def divide(numerator: float | None, denominator: int | None) -> float | None:
     """Return ``numerator / denominator``; None if one of them is None, or the latter is 0."""
     return numerator / denominator if numerator is not None and denominator else None
 
@@ -244,12 +246,12 @@ def _add_rates(
     row["all_voice_count"] = all_mention_count
     if not row["voice_count"]:
         row["position_sum"] = 0
-    row["mention_rate"] = ratio(row["mention_count"], answer_count)
-    row["share_of_voice"] = ratio(row["voice_count"], all_mention_count)
-    row["average_position"] = ratio(row["position_sum"], row["position_count"])
-    row["sentiment_score"] = ratio(row.pop("score_sum", None), row["scored_count"])
+    row["mention_rate"] = divide(row["mention_count"], answer_count)
+    row["share_of_voice"] = divide(row["voice_count"], all_mention_count)
+    row["average_position"] = divide(row["position_sum"], row["position_count"])
+    row["sentiment_score"] = divide(row.pop("score_sum", None), row["scored_count"])
     for sentiment in _SENTIMENTS:
-        row[sentiment] = ratio(row[f"{sentiment}_count"], row["labelled_count"])
+        row[sentiment] = divide(row[f"{sentiment}_count"], row["labelled_count"])
     if is_measured and answer_count:
         return row
     return {name: value if name in _NON_MEASURE_COLUMNS else None for name, value in row.items()}
@@ -265,4 +267,4 @@ def add_previous_prefix(measures: Mapping[str, Any]) -> JsonObject:
 
 def are_citations_counted(observations: Observations) -> bool:
     """Return whether citations can be counted: the host has some, and answers pass the filters."""
-    return observations.has_rows("citations") and bool(count_answers(observations, TOTAL)[()])
+    return observations.has_rows("citations") and bool(count_answers(observations, UNGROUPED)[()])

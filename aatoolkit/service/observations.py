@@ -81,14 +81,14 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Question:
+class ServiceScope:
     """The validated parameters of a request: its host, number of days, and filter values."""
 
     host: str
     days: int = 30
     filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def filter(self, name: str) -> tuple[str, ...]:
+    def filter_values(self, name: str) -> tuple[str, ...]:
         """Return the values of a filter, as a tuple; it is empty if the filter is not set."""
         return self.filters.get(name, ())
 
@@ -214,7 +214,7 @@ LEFT JOIN store.engines AS engines USING (host, engine)
 LEFT JOIN made USING (host, visit_id)
 WHERE visits.host = $host AND visits.day BETWEEN $window_start AND $window_end
 """,
-    # The windows of experiments lie anywhere: before the question's window, and before that.
+    # The windows of experiments lie anywhere: before the requested window, and before that.
     "trial_answers": """
 SELECT host, chat_id, prompt_id, engine, CAST(ran_at AS DATE) AS day
 FROM store.answers JOIN scoped_prompts USING (host, prompt_id)
@@ -242,46 +242,46 @@ WHERE host = $host{" AND cited" if _prefix and _name == "citations" else ""}
 class Observations:
     """Runs SQL queries over the observations that pass the filters of a request.
 
-    ``question`` has the host, days and filters of the request. ``has_rows_by_table`` keeps the
+    ``scope`` has the host, days and filters of the request. ``has_rows_by_table`` keeps the
     results of `has_rows`. ``as_of`` is the last moment that was observed.
     """
 
     def __init__(
         self,
-        question: Question,
+        scope: ServiceScope,
         has_rows_by_table: dict[str, bool],
         cursor: duckdb.DuckDBPyConnection,
     ) -> None:
-        self.question = question
+        self.scope = scope
         self.cached_results: dict[object, Any] = {}
         """The results that were already computed for this request; see `cache_results`."""
         self._has_rows_by_table = has_rows_by_table
         self._cursor = cursor
         self._created_tables: set[str] = set()
         ((self.as_of,),) = cursor.execute(
-            "SELECT as_of FROM store.projects WHERE host = ?", [question.host]
+            "SELECT as_of FROM store.projects WHERE host = ?", [scope.host]
         ).fetchall()
         last_day = self.as_of.date()
-        self.window = Window(last_day - timedelta(days=question.days - 1), last_day)
+        self.window = Window(last_day - timedelta(days=scope.days - 1), last_day)
 
-    def fetch_rows(self, sql: str, **values: object) -> list[JsonObject]:
-        """Return the rows of an SQL query as dicts; ``values`` are the values of its parameters."""
-        cursor = self._execute(sql, self.window, values)
+    def fetch_rows(self, sql: str, **parameters: object) -> list[JsonObject]:
+        """Return the rows of an SQL query as dicts; ``parameters`` are its parameters by name."""
+        cursor = self._execute(sql, self.window, parameters)
         column_names = [column[0] for column in cursor.description or ()]
         return [dict(zip(column_names, row, strict=True)) for row in cursor.fetchall()]
 
-    def fetch_row(self, sql: str, **values: object) -> JsonObject:
+    def fetch_row(self, sql: str, **parameters: object) -> JsonObject:
         """Return the only row of the result of an SQL query, as a dict."""
-        (row,) = self.fetch_rows(sql, **values)
+        (row,) = self.fetch_rows(sql, **parameters)
         return row
 
-    def fetch_column(self, sql: str, **values: object) -> list[Any]:
+    def fetch_column(self, sql: str, **parameters: object) -> list[Any]:
         """Return the first column of the result of an SQL query, as a list."""
-        return [row[0] for row in self._execute(sql, self.window, values).fetchall()]
+        return [row[0] for row in self._execute(sql, self.window, parameters).fetchall()]
 
-    def fetch_value(self, sql: str, **values: object) -> Any:
+    def fetch_value(self, sql: str, **parameters: object) -> Any:
         """Return the value in the only row of the result of an SQL query."""
-        (value,) = self.fetch_column(sql, **values)
+        (value,) = self.fetch_column(sql, **parameters)
         return value
 
     def has_rows(self, table: str) -> bool:
@@ -301,7 +301,7 @@ class Observations:
         )
 
     @property
-    def has_previous(self) -> bool:
+    def has_previous_window(self) -> bool:
         """Whether answers were collected throughout the window before the requested one."""
         first_day = self.first_collection_day
         return first_day is not None and first_day <= self.window.previous.start
@@ -314,27 +314,27 @@ class Observations:
         ``window`` gives the values of ``$window_start`` and ``$window_end`` in the query, and
         ``parameter_values`` those of other parameters.
         """
-        table_names, parameter_names = _find_sql_names(sql)
+        table_names, parameter_names = _find_tables_and_parameters(sql)
         for name in table_names:
             if name in self._created_tables:
                 continue
             table_window = self.window.previous if name.startswith("previous_") else self.window
             table_sql = _SQL_BY_TABLE[name]
-            if not self.question.filter("brand"):
+            if not self.scope.filter_values("brand"):
                 table_sql = table_sql.replace(_MENTIONS_BRAND_SQL, "true")
             self._execute(f"CREATE TEMP TABLE {name} AS {table_sql}", table_window, {})
             self._created_tables.add(name)
         parameter_values |= {
-            "host": self.question.host,
+            "host": self.scope.host,
             "window_start": window.start,
             "window_end": window.end,
-            **{name: list(self.question.filter(name)) for name in FILTERS},
+            **{name: list(self.scope.filter_values(name)) for name in FILTERS},
         }
         return self._cursor.execute(sql, {name: parameter_values[name] for name in parameter_names})
 
 
 @cache
-def _find_sql_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
+def _find_tables_and_parameters(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the tables and of the parameters in an SQL query."""
     tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _SQL_BY_TABLE.keys()
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
@@ -362,7 +362,7 @@ WHERE host = $host GROUP BY {column} ORDER BY {column} IS NULL, count DESC, {col
 """
 
 
-def scope_options(observations: Observations) -> JsonObject:
+def find_scope_options(observations: Observations) -> JsonObject:
     """Return the values that each filter of a project may have, as a JSON object."""
     brand_rows = observations.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"

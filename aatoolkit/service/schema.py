@@ -98,10 +98,10 @@ def _parse_tables() -> Iterator[StoreTable]:
             if parent_match := _PARENT_LINE_PATTERN.fullmatch(line):
                 table.parents.append((parent_match[1], tuple(parent_match[2].split())))
             elif column_match := _COLUMN_LINE_PATTERN.fullmatch(line):
-                column_name, mark, kind, values, column_doc = column_match.groups()
-                allowed_values = tuple(values.split("/")) if values else ()
+                column_name, required_mark, kind, values_text, column_doc = column_match.groups()
+                allowed_values = tuple(values_text.split("/")) if values_text else ()
                 table.columns.append(
-                    StoreColumn(column_name, mark == "!", kind, allowed_values, column_doc)
+                    StoreColumn(column_name, required_mark == "!", kind, allowed_values, column_doc)
                 )
         yield table
 

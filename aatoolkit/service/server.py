@@ -13,9 +13,9 @@ import uvicorn
 
 from aatoolkit.service.app import Service
 
-_START_STOP_SECONDS = 10.0
+_START_STOP_TIMEOUT_SECONDS = 10.0
 """The timeout for starting and stopping, in seconds."""
-_DRAIN_SECONDS = 5
+_DRAIN_TIMEOUT_SECONDS = 5
 """How long requests may still run when the server stops, in seconds."""
 
 
@@ -38,20 +38,20 @@ class RunningServer:
                 service.asgi,
                 loop="asyncio",
                 http="h11",
-                timeout_keep_alive=_DRAIN_SECONDS,
+                timeout_keep_alive=_DRAIN_TIMEOUT_SECONDS,
                 ws="none",
                 lifespan="off",
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                timeout_graceful_shutdown=_DRAIN_SECONDS,
+                timeout_graceful_shutdown=_DRAIN_TIMEOUT_SECONDS,
             )
         )
         self._thread = threading.Thread(
             target=self._server.run, args=([listener],), name="aatoolkit-service", daemon=True
         )
         self._thread.start()
-        deadline = time.monotonic() + _START_STOP_SECONDS
+        deadline = time.monotonic() + _START_STOP_TIMEOUT_SECONDS
         while not self._server.started:
             time.sleep(0.002)
             if not self.is_alive or time.monotonic() > deadline:
@@ -78,7 +78,7 @@ class RunningServer:
             If the server has not ended within ten seconds.
         """
         self._server.should_exit = True
-        self._thread.join(_START_STOP_SECONDS)
+        self._thread.join(_START_STOP_TIMEOUT_SECONDS)
         if self.is_alive:
             raise TimeoutError(f"The service at {self.base_url} did not stop.")
 
@@ -137,7 +137,7 @@ def run_server(
     OSError, RuntimeError
         As for `start_server`.
     """
-    old_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    previous_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with suppress(KeyboardInterrupt), start_server(service, host, port) as server:
             if on_ready is not None:
@@ -145,4 +145,4 @@ def run_server(
             while server.is_alive:
                 time.sleep(0.1)
     finally:
-        signal.signal(signal.SIGTERM, old_handler)
+        signal.signal(signal.SIGTERM, previous_handler)

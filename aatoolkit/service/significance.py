@@ -29,11 +29,11 @@ def clustered_interval(counts: Sequence[tuple[int, int]]) -> tuple[float, float]
     effective_n = rate * (1 - rate) / variance if variance > _MIN_VARIANCE else float(prompt_count)
     sample_size = min(effective_n, float(answer_count))
     quantile = _t_quantile(prompt_count - 1)
-    divisor = 1 + quantile**2 / sample_size
-    centre = (rate + quantile**2 / (2 * sample_size)) / divisor
+    wilson_divisor = 1 + quantile**2 / sample_size
+    centre = (rate + quantile**2 / (2 * sample_size)) / wilson_divisor
     half_width = (
         quantile
-        / divisor
+        / wilson_divisor
         * sqrt(rate * (1 - rate) / sample_size + quantile**2 / (4 * sample_size**2))
     )
     return max(0.0, centre - half_width), min(1.0, centre + half_width)
@@ -47,13 +47,13 @@ def _t_quantile(degrees_of_freedom: int) -> float:
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
     """
     z = 1.959963984540054
-    terms = (
+    series_terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
     )
     return z + fsum(
-        term / float(degrees_of_freedom) ** power for power, term in enumerate(terms, 1)
+        term / float(degrees_of_freedom) ** power for power, term in enumerate(series_terms, 1)
     )
 
 
@@ -73,13 +73,13 @@ def p_value_of_change(prompt_totals: Iterable[Sequence[float]]) -> float:
     if not all(window_sizes):
         return 1.0
     mean = sum(row[0] + row[2] for row in prompt_rows) / sum(window_sizes)
-    scores = [
-        (second_total - mean * second_size) / window_sizes[1]
-        - (first_total - mean * first_size) / window_sizes[0]
-        for first_total, first_size, second_total, second_size in prompt_rows
+    prompt_scores = [
+        (second_total - mean * second_sample_size) / window_sizes[1]
+        - (first_total - mean * first_sample_size) / window_sizes[0]
+        for first_total, first_sample_size, second_total, second_sample_size in prompt_rows
     ]
-    variance = fsum(score**2 for score in scores)
-    return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _MIN_VARIANCE else 1.0
+    variance = fsum(score**2 for score in prompt_scores)
+    return erfc(abs(fsum(prompt_scores)) / sqrt(2 * variance)) if variance > _MIN_VARIANCE else 1.0
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:

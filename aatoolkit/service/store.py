@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from aatoolkit.service.observations import Observations, Question
+from aatoolkit.service.observations import Observations, ServiceScope
 from aatoolkit.service.schema import TABLES, StoreColumn, StoreTable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _ROW_GROUP_SIZE = 32_768
 _HASHES_FILE_NAME = "checked.json"
 """The name of the file with the hashes of a store's files when they were last checked."""
 
-_MAX_KEPT_QUESTIONS = 4
+_MAX_CACHED_SCOPES = 4
 """The number of recent requests whose temporary tables are kept."""
 
 
@@ -75,20 +75,24 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     _load_database(converted_tables).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    extra_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted_tables.keys())
-    if extra_names:
+    extra_tables = sorted(
+        {path.stem for path in folder.glob("*.parquet")} - converted_tables.keys()
+    )
+    if extra_tables:
         raise StoreError(
             f"{name}.parquet: the folder holds this file already and it is not among the tables"
             " given; give it too, or write to an empty folder"
-            for name in extra_names
+            for name in extra_tables
         )
     for name, table in converted_tables.items():
         temporary_path = folder / f".{name}.part"
         pq.write_table(table, temporary_path, compression="zstd", row_group_size=_ROW_GROUP_SIZE)
     for name in converted_tables:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
-    hashes = _hash_files({name: folder / f"{name}.parquet" for name in converted_tables})
-    Path(folder, _HASHES_FILE_NAME).write_text(json.dumps(hashes, indent=0), encoding="utf-8")
+    hash_by_table = _hash_files({name: folder / f"{name}.parquet" for name in converted_tables})
+    Path(folder, _HASHES_FILE_NAME).write_text(
+        json.dumps(hash_by_table, indent=0), encoding="utf-8"
+    )
 
 
 class Store:
@@ -111,7 +115,7 @@ class Store:
         self.hosts: list[str] = [host for (host,) in host_rows]
         self.options: dict[str, dict[str, Any]] = {}
         self._has_rows_by_host: dict[str, dict[str, bool]] = {host: {} for host in self.hosts}
-        self._recent_observations: deque[Observations] = deque(maxlen=_MAX_KEPT_QUESTIONS)
+        self._recent_observations: deque[Observations] = deque(maxlen=_MAX_CACHED_SCOPES)
         self._lock = threading.Lock()
 
     @classmethod
@@ -155,7 +159,7 @@ class Store:
         return self if self._folder is None else Store.open(self._folder)
 
     @contextmanager
-    def observe(self, question: Question) -> Iterator[Observations]:
+    def observe(self, scope: ServiceScope) -> Iterator[Observations]:
         """Yield an `Observations` object, for queries over the data that pass a request's filters.
 
         The objects of recent requests are kept, and used again for equal requests.
@@ -164,14 +168,14 @@ class Store:
             matching_observations = (
                 observations
                 for observations in self._recent_observations
-                if observations.question == question
+                if observations.scope == scope
             )
             observations = next(matching_observations, None)
             if observations is not None:
                 self._recent_observations.remove(observations)
         if observations is None:
-            has_rows_by_table = self._has_rows_by_host[question.host]
-            observations = Observations(question, has_rows_by_table, self.connection.cursor())
+            has_rows_by_table = self._has_rows_by_host[scope.host]
+            observations = Observations(scope, has_rows_by_table, self.connection.cursor())
         yield observations
         with self._lock:
             self._recent_observations.append(observations)
@@ -270,11 +274,11 @@ def _convert_column(column: StoreColumn, values: Any) -> Any:
         raise ValueError(f"null in a required column, first in row {row_number}, counted from 0")
     if values.null_count == len(values):
         return pa.nulls(len(values), column.arrow_type)
-    kind = _find_kind(values.type)
-    if kind == "instant" == column.kind and values.type.tz is None:
+    column_kind = _find_column_kind(values.type)
+    if column_kind == "instant" == column.kind and values.type.tz is None:
         raise ValueError("instants without a zone: say which, and UTC is made of it")
-    is_day_timestamp = kind == "instant" and column.kind == "day" and values.type.tz is None
-    if kind != {"integer": "number"}.get(column.kind, column.kind) and not is_day_timestamp:
+    is_day_timestamp = column_kind == "instant" and column.kind == "day" and values.type.tz is None
+    if column_kind != {"integer": "number"}.get(column.kind, column.kind) and not is_day_timestamp:
         raise ValueError(f"{values.type} where {column.kind} is needed")
     converted_values = values.cast(column.arrow_type)
     converted_values.validate(full=True)
@@ -291,10 +295,10 @@ _ARROW_PATTERN_BY_KIND = {
 """A regular expression for the names of the Arrow types that each kind of column accepts."""
 
 
-def _find_kind(type_: pa.DataType) -> str:
+def _find_column_kind(type_: pa.DataType) -> str:
     """Return the kind of column, such as ``text``, for an Arrow type; "" if there is none."""
     if pt.is_list(type_) or pt.is_large_list(type_):
-        is_text_list = pt.is_null(type_.value_type) or _find_kind(type_.value_type) == "text"
+        is_text_list = pt.is_null(type_.value_type) or _find_column_kind(type_.value_type) == "text"
         return "words" if is_text_list else ""
     value_type = type_.value_type if pt.is_dictionary(type_) else type_
     return next(
@@ -321,10 +325,10 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
         timestamp_columns = (
             column.name for column in declared_table.columns if column.kind == "instant"
         )
-        casts_sql = ", ".join(
+        cast_columns_sql = ", ".join(
             f"CAST({column} AS TIMESTAMP) AS {column}" for column in timestamp_columns
         )
-        columns_sql = f"* REPLACE ({casts_sql})" if casts_sql else "*"
+        columns_sql = f"* REPLACE ({cast_columns_sql})" if cast_columns_sql else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
         empty_columns = [pa.nulls(0, column.arrow_type) for column in declared_table.columns]
         table_or_path = tables.get(
@@ -340,7 +344,7 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
             f"CREATE TABLE store.{name} AS SELECT {columns_sql} FROM {source_sql}", parameters
         )
         if name in tables and not is_file:
-            for column_names, check_sql, message in _list_checks(declared_table):
+            for column_names, check_sql, message in _list_sql_checks(declared_table):
                 for row in connection.execute(f"{check_sql} LIMIT 1").fetchall():
                     cell_texts = ", ".join(
                         f"{column}={value!r}"
@@ -363,7 +367,7 @@ FROM store.answers GROUP BY host, engine
 """The first and last day on which a host sent a prompt to an engine."""
 
 
-def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
+def _list_sql_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
     """Yield the checks of a table, as tuples.
 
     A tuple has the names of the checked columns, an SQL query that selects their invalid values,

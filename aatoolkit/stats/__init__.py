@@ -48,7 +48,7 @@ Methods, assumptions and checks: ``help("aatoolkit.stats.results")``.
 
 from typing import TYPE_CHECKING
 
-from aatoolkit.errors import only_names
+from aatoolkit.errors import make_module_lookup
 from aatoolkit.stats.answer_rows import (
     answers as answers,
     cited_and_mentioned as cited_and_mentioned,
@@ -57,6 +57,6 @@ from aatoolkit.stats.interval import samples as samples
 from aatoolkit.stats.treatment import effect as effect
 
 if not TYPE_CHECKING:  # type checkers go by what is declared
-    __dir__, __getattr__ = only_names(
+    __dir__, __getattr__ = make_module_lookup(
         __name__, ["answers", "cited_and_mentioned", "effect", "samples"]
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.frame.merge import rename, sources_of
@@ -111,7 +111,7 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
     metadata = metadata_of(frame)
-    names_by_standard_name = lists_by_key(
+    names_by_standard_name = group_values(
         (_standard_name(name, metadata.declaration_of(name)), name) for name in metadata.columns
     )
     standard_name_by_name = {

@@ -69,7 +69,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
-from aatoolkit._util.show import Marks, ShowAs, row_ranges, show_as
+from aatoolkit._util.show import CellMarks, DisplayOptions, name_rows, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
@@ -393,14 +393,14 @@ _MAX_REASONS = 4
 """The maximum number of reasons that are listed below the table of a result."""
 
 
-def display_options_of(frame: pd.DataFrame) -> ShowAs:
+def display_options_of(frame: pd.DataFrame) -> DisplayOptions:
     """Return the display options of a result: the order of its columns, and remarks below it."""
     column_names = [*map(str, frame.columns)]
     detail_suffixes = tuple(f"_{name}" for name in (*_DETAIL_COLUMNS, "n"))
     verdict_columns = [name for name in column_names if f"_{name}".endswith("_verdict")]
     verdict_column = verdict_columns[0] if len(verdict_columns) == 1 else ""
     first_columns = ("change",) if "change" in column_names and verdict_column else ()
-    return ShowAs(
+    return DisplayOptions(
         tuple(
             name
             for name in column_names
@@ -414,7 +414,7 @@ def display_options_of(frame: pd.DataFrame) -> ShowAs:
 
 def _marks_and_remarks(
     frame: pd.DataFrame, shown_columns: Collection[str]
-) -> tuple[Marks, list[str]]:
+) -> tuple[CellMarks, list[str]]:
     """Return the remarks to print below a result, which say why it says "cannot say".
 
     They come with an empty dict, as no number of a result gets an asterisk.
@@ -424,9 +424,7 @@ def _marks_and_remarks(
         is_undecided = equal_text_mask(frame["verdict"], CANNOT_SAY)
         reasons = [*frame["why"][is_undecided].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
-            rows_text = row_ranges(
-                frame.index, is_undecided & equal_text_mask(frame["why"], reason)
-            )
+            rows_text = name_rows(frame.index, is_undecided & equal_text_mask(frame["why"], reason))
             remarks.append(
                 f"{CANNOT_SAY}{f' ({rows_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
             )

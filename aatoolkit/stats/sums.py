@@ -510,7 +510,7 @@ def choose_cluster_columns(
 def overlap_reason(current_frame: pd.DataFrame, baseline_frame: pd.DataFrame, measure: str) -> str:
     """Return "" unless two frames contain the same answers, else why they cannot be compared."""
     frame_metadata = [
-        metadata_of(frame, with_levels=True) for frame in (current_frame, baseline_frame)
+        metadata_of(frame, with_index_levels=True) for frame in (current_frame, baseline_frame)
     ]
     # Where all rows have the same denominator, as in a table of brands, they are different rates
     # of the same answers.

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.frame.groupby import as_floats
-from aatoolkit.metadata.recorded import record_as
+from aatoolkit.metadata.recorded import record_call_as
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -64,7 +64,7 @@ def record_statistic(
     ``statistic_name`` is the name of the statistic. ``frame_arguments`` are the names of its
     arguments that are frames.
     """
-    return lambda function: record_as(statistic_name, *frame_arguments)(
+    return lambda function: record_call_as(statistic_name, *frame_arguments)(
         np.errstate(all="ignore")(function)
     )
 

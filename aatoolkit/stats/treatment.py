@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
-from aatoolkit._util.text import parse_moment
+from aatoolkit._util.text import parse_datetime
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.groupby import check_columns, flatten_index
@@ -187,7 +187,7 @@ def effect(
     [['effect', 'up'], ['pre-trend', 'no evidence']]
     """
     check_level(level)
-    since_day = parse_moment(since) if isinstance(since, str) else since
+    since_day = parse_datetime(since) if isinstance(since, str) else since
     if not isinstance(since_day, calendar_date | np.datetime64) or pd.isna(since_day):
         raise ArgumentError(
             f"since={since!r} is no day in ISO 8601; write it as 2026-11-05", argument="since"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.files import write_whole
+from aatoolkit._util.files import write_bytes
 from aatoolkit._util.text import counted, print_wrapped, visible
 from aatoolkit.errors import StudyError, item_not_found
 from aatoolkit.frame.csv import as_texts
@@ -428,7 +428,7 @@ def _update_result_entries(folder: Path, name: str, entry: JsonObject | None) ->
             )
         entries[name] = entry
     json_entries = [{"name": name, **entry} for name, entry in entries.items()]
-    write_whole(folder / RESULTS_FILE, format_json("results", results=json_entries))
+    write_bytes(folder / RESULTS_FILE, format_json("results", results=json_entries))
 
 
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:

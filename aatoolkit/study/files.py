@@ -31,7 +31,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit import __version__
-from aatoolkit._util.files import FilePath, write_whole
+from aatoolkit._util.files import FilePath, write_bytes
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import canonical_json, visible
 from aatoolkit.errors import AAToolkitError, FetchError, NotWritten, StudyError
@@ -247,7 +247,7 @@ def pack(files: StudyFiles, path: Path) -> Path:
             zip_entry.create_system = 3
             zip_entry.external_attr = 0o100644 << 16
             zip_file.writestr(zip_entry, files.read(name))
-    return write_whole(path, buffer.getvalue())
+    return write_bytes(path, buffer.getvalue())
 
 
 def sha256_of(data: bytes) -> str:
@@ -432,7 +432,7 @@ class Record:
 
     def payload(self, body: bytes) -> Payload:
         """Return the recorded response as a `Payload`, the form in which clients return it."""
-        return Payload._of(self.response(body), from_cache=True, stale=self.stale)
+        return Payload._from_response(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
         """Return the error that was raised for this response; None if the response is usable."""
@@ -565,7 +565,7 @@ class StudyWriter:
             unseal(self.folder)
             body_path = self.folder / body_file_name(record.sha256)
             if not (body_path.is_file() and body_path.stat().st_size == len(body)):
-                write_whole(body_path, body)
+                write_bytes(body_path, body)
             line = replace(record, previous=self._last_hash).dumps()
             _append_line(manifest_fd, line + b"\n")
             self._register_record(line, record)

@@ -29,9 +29,9 @@ import pandas as pd
 
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit._util.files import FilePath, writing_folder
-from aatoolkit._util.text import Names, counted, json_text, visible
-from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
+from aatoolkit._util.files import FilePath, write_folder_atomically
+from aatoolkit._util.text import Names, counted, to_json_text, visible
+from aatoolkit.errors import NotWritten, find_near_matches, suggest_names, warn
 from aatoolkit.frame.cell_status import MEASURED_COLUMN
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
@@ -43,8 +43,8 @@ from aatoolkit.metadata.attrs import (
     FrameMetadata,
     Source,
     attach,
-    attached_metadata,
     declaration_of,
+    metadata_and_responses,
     metadata_of,
 )
 from aatoolkit.normalizer.tables import Tables
@@ -201,7 +201,7 @@ def publish(
     redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
     published_tables = _make_published_tables(tables_of_responses, failed_payloads, redacted_names)
     summary = _make_summary(details, published_tables, redacted_names)
-    with writing_folder(out, overwrite=overwrite) as folder:
+    with write_folder_atomically(out, overwrite=overwrite) as folder:
         _check_folder(out_folder)
 
         def write(name: str, content: str | bytes) -> None:
@@ -227,8 +227,10 @@ def publish(
         )
         write("CITATION.cff", _make_citation(summary))
         data_package = _make_data_package(summary, published_tables, _hash_files(folder))
-        write("datapackage.json", json_text(data_package, indent=1) + "\n")
-        write("ro-crate-metadata.json", json_text(_make_ro_crate(summary, folder), indent=1) + "\n")
+        write("datapackage.json", to_json_text(data_package, indent=1) + "\n")
+        write(
+            "ro-crate-metadata.json", to_json_text(_make_ro_crate(summary, folder), indent=1) + "\n"
+        )
         write(SEAL_FILE, format_seal(_hash_files(folder)))
     return out_folder
 
@@ -412,7 +414,7 @@ def _combine_table(
     )
     new_names = {str(column): f"{column}_" for column in rows if column in context_columns}
     rows = rename(rows, columns=new_names) if new_names else rows
-    stored_metadata = attached_metadata(rows)[0]
+    stored_metadata = metadata_and_responses(rows)[0]
     frame_keys = {metadata_of(frame).key for frame in frames}
     table_key = frame_keys.pop() if len(frame_keys) == 1 else ()
     row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in table_key)
@@ -533,11 +535,11 @@ def _find_redacted_columns(
         elif tuple(redacted_name.split(".", 1)) in dtypes:
             explicit_columns.add(tuple(redacted_name.split(".", 1)))  # type: ignore[arg-type]
         else:
-            suggestions = near_matches(
+            suggestions = find_near_matches(
                 redacted_name,
                 [TEXTS_GROUP, *sorted(redactable_names), *sorted(map(".".join, dtypes))],
             )
-            hint = did_you_mean(suggestions, "check its spelling")
+            hint = suggest_names(suggestions, "check its spelling")
             raise NotWritten(f"there is no column {redacted_name!r} to leave out; {hint}")
     return text_columns | explicit_columns, explicit_columns
 
@@ -610,7 +612,7 @@ def _is_text(dtype: str) -> bool:
 def _fill_json_template(template: str, **values: Any) -> JsonObject:
     """Fill the placeholders of a JSON template with ``values``, and remove empty fields."""
     filled_text = Template(template).substitute(
-        {name: json_text(value) for name, value in values.items()}
+        {name: to_json_text(value) for name, value in values.items()}
     )
     return {name: value for name, value in json.loads(filled_text).items() if value}
 
@@ -659,7 +661,7 @@ def _make_citation(summary: Mapping[str, Any]) -> str:
     fields = _fill_json_template(_CITATION_TEMPLATE, people=authors, **summary)
     # JSON, with the characters escaped that YAML refuses or folds.
     unsafe_characters = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-    citation_text = "".join(f"{name}: {json_text(value)}\n" for name, value in fields.items())
+    citation_text = "".join(f"{name}: {to_json_text(value)}\n" for name, value in fields.items())
     return unsafe_characters.sub(lambda match: f"\\u{ord(match[0]):04x}", citation_text)
 
 

@@ -22,14 +22,14 @@ from aatoolkit.errors import (
     ScopeError,
     StatusError,
     StudyError,
-    did_you_mean,
+    find_near_matches,
     item_not_found,
-    near_matches,
+    suggest_names,
 )
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.tables import ResponseAtHand, Tables, call_without_warnings
+from aatoolkit.normalizer.tables import LoadedResponse, Tables, call_without_warnings
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -118,9 +118,9 @@ def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> Non
     ``source`` is the object from which the client gets responses, such as a `Fetcher`, which knows
     the token. ``body``, ``url`` and ``headers`` are those of the response.
     """
-    repeats_token = getattr(source, "repeats_token", None)
+    contains_token = getattr(source, "contains_token", None)
     checked_bytes = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
-    if repeats_token is not None and repeats_token(checked_bytes):
+    if contains_token is not None and contains_token(checked_bytes):
         raise DecodeError(
             "a response contains the token, and was not stored; tell the operator of the service, "
             "and have the token replaced",
@@ -317,7 +317,7 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
 # -- responses for explanations ----------------------------------------------------------------
 
 
-def find_stored_responses(study: Study, source: Source) -> Iterator[ResponseAtHand]:
+def find_stored_responses(study: Study, source: Source) -> Iterator[LoadedResponse]:
     """Yield the recorded responses that ``source`` may mean.
 
     A `Source` in the metadata of a DataFrame describes the response that its data came from.
@@ -339,7 +339,7 @@ def find_stored_responses(study: Study, source: Source) -> Iterator[ResponseAtHa
         tables = dataset.get(source.section or "")
         payload = None if tables is None else tables.payload
         if payload is not None and payload.sha256 == (source.sha256 or record.sha256):
-            yield ResponseAtHand(source, payload, lambda _, tables=tables: tables)  # type: ignore[misc]
+            yield LoadedResponse(source, payload, lambda _, tables=tables: tables)  # type: ignore[misc]
 
 
 def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
@@ -371,7 +371,7 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
         message = f"{count} responses have a table {name}: name host and scope ({examples})"
     else:
         endings = [known_name for known_name in table_names if known_name.endswith(name)]
-        hint = did_you_mean(near_matches(table, table_names) or endings[:3])
+        hint = suggest_names(find_near_matches(table, table_names) or endings[:3])
         filters = f" with {scope!r}" if scope else ""
         message = f"no response{filters} of this study has a table {table!r}"
         message += hint and f"; {hint}"

@@ -23,10 +23,10 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.defaults import requiring_package
-from aatoolkit._util.files import FilePath, write_whole
+from aatoolkit._util.defaults import require_package
+from aatoolkit._util.files import FilePath, write_bytes
 from aatoolkit._util.text import clipped, print_wrapped, visible
-from aatoolkit.client.client import BASE_URL_ENV, TOKEN_ENV, TOKEN_FILE_ENV, replace_clients
+from aatoolkit.client.client import BASE_URL_ENV, TOKEN_ENV, TOKEN_FILE_ENV, replace_client_factory
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, read_rerun_frames
 from aatoolkit.study.recording import (
@@ -144,7 +144,7 @@ def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float)
     problem = None if problem is None else clipped(_mask_tokens(problem))
     if out is not None:
         executed_json = _mask_tokens(json.dumps(notebook_node, ensure_ascii=False, indent=1) + "\n")
-        write_whole(Path(out).expanduser(), executed_json.encode("utf-8", "backslashreplace"))
+        write_bytes(Path(out).expanduser(), executed_json.encode("utf-8", "backslashreplace"))
     return Rerun(
         str(notebook), str(study.path), digest, seconds, tuple(comparisons), problem, cell_number
     )
@@ -152,7 +152,7 @@ def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float)
 
 def _read_notebook(path: Path) -> Any:
     """Read a notebook, and convert it to version 4 of the format."""
-    with requiring_package("a rerun needs", "notebook"):
+    with require_package("a rerun needs", "notebook"):
         import ipykernel  # noqa: F401
         import nbclient  # noqa: F401
         import nbformat
@@ -259,7 +259,7 @@ def _replay_all_clients() -> None:
     study = Study(os.environ[RERUN_STUDY_ENV])
     base_urls = {record.base_url for record in study._current_records}
     # Another base URL is that of the study.
-    replace_clients(
+    replace_client_factory(
         lambda base_url: replaying_client(
             study, url if (url := (base_url or "").rstrip("/")) in base_urls else None
         )

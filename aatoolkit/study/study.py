@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit._util.attributes import ShortHelpMeta
-from aatoolkit._util.files import FilePath, remove_abandoned, write_whole
+from aatoolkit._util.files import FilePath, remove_abandoned_files, write_bytes
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import Names, code, counted, some_of, visible
+from aatoolkit._util.text import Names, code, counted, join_some, visible
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import ReadingOptions, as_unique_list
@@ -210,7 +210,7 @@ class Study(metaclass=ShortHelpMeta):
                 created_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST_FILE).touch()
-                write_whole(
+                write_bytes(
                     folder / STUDY_FILE, format_json("study", created_at=created_at, **new_details)
                 )
         except OSError as error:
@@ -562,7 +562,7 @@ class Study(metaclass=ShortHelpMeta):
         conflicts = [] if replace else [*self._find_conflicts(other)]
         if conflicts:
             raise StudyError(
-                f"the studies differ in {some_of(conflicts, separator='; ')}; compare them by "
+                f"the studies differ in {join_some(conflicts, separator='; ')}; compare them by "
                 "study.diff(other), or pass replace=True to replay those of the other",
                 path=self.path,
                 problems=tuple(conflicts),
@@ -619,7 +619,7 @@ class Study(metaclass=ShortHelpMeta):
         profiles_json = format_profiles({**profiles, base_url: profile})
         if not profiles or format_profiles(profiles) != profiles_json:
             unseal(self.path)
-            write_whole(self.path / PROFILES_FILE, profiles_json)
+            write_bytes(self.path / PROFILES_FILE, profiles_json)
 
     @property
     def results(self) -> Results:
@@ -687,7 +687,7 @@ class Study(metaclass=ShortHelpMeta):
                 return str(self.digest)
             self._remove_unrecorded_files()
             hashes = [self._table_hashes(record) for record in self.records]
-            write_whole(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
+            write_bytes(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
             file_names = self._files.names()
             unrelated_names = [name for name in file_names if not is_study_file(name)]
             if unrelated_names:
@@ -695,7 +695,7 @@ class Study(metaclass=ShortHelpMeta):
                     f"its folder holds {', '.join(unrelated_names[:3])}; move it elsewhere"
                 )
             digests = {name: sha256_of(self._files.read(name)) for name in file_names}
-            write_whole(self.path / SEAL_FILE, format_seal(digests))
+            write_bytes(self.path / SEAL_FILE, format_seal(digests))
         self._require_verified("cited")
         return str(self.digest)
 
@@ -705,7 +705,7 @@ class Study(metaclass=ShortHelpMeta):
         The caller must have locked the manifest (the list of responses).
         """
         for folder in (self.path, self.path / RESPONSES_FOLDER, self.path / RESULTS_FOLDER):
-            remove_abandoned(folder)
+            remove_abandoned_files(folder)
         recorded_names = {body_file_name(record.sha256) for record in self.records}
         recorded_names |= {result_file_name(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():

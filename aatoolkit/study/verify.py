@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
 
-from aatoolkit._util.files import find_mismatches
-from aatoolkit._util.text import counted, print_wrapped, some_of, visible
+from aatoolkit._util.files import find_hash_mismatches
+from aatoolkit._util.text import counted, join_some, print_wrapped, visible
 from aatoolkit.errors import StudyError
 from aatoolkit.study.files import (
     MANIFEST_FILE,
@@ -142,7 +142,7 @@ def verify(
     try:
         records = parse_manifest(content_by_file.get(MANIFEST_FILE, b""))
         recorded_digests = {body_file_name(record.sha256): record.sha256 for record in records}
-        for kind, name in find_mismatches(recorded_digests, digest_by_body_file):
+        for kind, name in find_hash_mismatches(recorded_digests, digest_by_body_file):
             problem_by_file.setdefault(name, (kind, _MESSAGE_BY_KIND[kind]))
     except StudyError as error:
         problem_by_file[MANIFEST_FILE] = (
@@ -159,7 +159,7 @@ def verify(
         actual_digests = {
             name: digest for name, digest in digest_by_file.items() if name != SEAL_FILE
         }
-        for kind, name in find_mismatches(parse_seal(seal), actual_digests):
+        for kind, name in find_hash_mismatches(parse_seal(seal), actual_digests):
             # If a body matches its name, the line in the seal is wrong.
             if kind != "altered" or name not in digest_by_body_file:
                 problem_by_file.setdefault(name, (kind, "it does not match the seal"))
@@ -181,7 +181,7 @@ def verify(
             differing_tables = sorted({name for name, _ in new_hashes.items() ^ old_hashes.items()})
             message = (
                 "this version reads other tables, and the responses are unchanged: "
-                f"{record.name}: {some_of(differing_tables)}"
+                f"{record.name}: {join_some(differing_tables)}"
             )
             problems.append(Problem("other tables", TABLES_FILE, message))
     digest = None if problems or seal is None else sha256_of(seal)

@@ -130,13 +130,13 @@ def test_all_is_made_durable_before_it_takes_its_place_and_the_place_after(
 
     monkeypatch.setattr("os.fsync", synced)
     monkeypatch.setattr("os.replace", replaced)
-    files.write_whole(tmp_path / "a", b"a")
+    files.write_bytes(tmp_path / "a", b"a")
     assert done == ["file", "replace", "folder"]
     done.clear()
-    files.write_whole(tmp_path / "new" / "er" / "a", b"a")
+    files.write_bytes(tmp_path / "new" / "er" / "a", b"a")
     assert done == ["folder", "folder", "file", "replace", "folder"]
     done.clear()
-    with files.writing_folder(tmp_path / "folder") as temporary:
+    with files.write_folder_atomically(tmp_path / "folder") as temporary:
         (temporary / "b").mkdir()
         (temporary / "b" / "c").touch()
         (temporary / "d").touch()
@@ -149,12 +149,12 @@ def test_all_is_made_durable_before_it_takes_its_place_and_the_place_after(
 
 def test_what_is_being_written_is_found_by_no_pattern_and_not_swept(tmp_path: Path) -> None:
     with (
-        files.writing(tmp_path / "a.parquet") as first,
-        files.writing_folder(tmp_path / "b") as second,
+        files.write_atomically(tmp_path / "a.parquet") as first,
+        files.write_folder_atomically(tmp_path / "b") as second,
     ):
         first.write_bytes(b"half")
         assert [*tmp_path.glob("*.parquet")] == []
-        assert files.remove_abandoned(tmp_path) == []
+        assert files.remove_abandoned_files(tmp_path) == []
         assert {path.name for path in tmp_path.iterdir()} == {first.name, second.name}
     assert names(tmp_path) == ["a.parquet", "b"]
 
@@ -165,7 +165,7 @@ def test_only_what_is_ours_is_swept(tmp_path: Path) -> None:
     for path in (ours, *theirs):
         path.touch()
         os.utime(path, (0, 0))
-    assert files.remove_abandoned(tmp_path) == [ours]
+    assert files.remove_abandoned_files(tmp_path) == [ours]
     assert {*tmp_path.iterdir()} == {*theirs}
 
 
@@ -175,7 +175,7 @@ def test_a_folder_that_was_moved_aside_by_a_writer_that_died_is_moved_back(tmp_p
         (tmp_path / f".old-0123456789abcdef-{name}").mkdir()
         (tmp_path / f".old-0123456789abcdef-{name}" / "a").write_text("old")
     (tmp_path / "replaced").mkdir()
-    files.remove_abandoned(tmp_path)
+    files.remove_abandoned_files(tmp_path)
     assert names(tmp_path) == ["lost", "lost/a", "replaced"]
 
 
@@ -189,10 +189,10 @@ def test_permissions_are_those_of_the_file_before_or_of_any_new_file(tmp_path: P
 
     plain = tmp_path / "plain"
     plain.touch()
-    path = files.write_whole(tmp_path / "a", b"a")
+    path = files.write_bytes(tmp_path / "a", b"a")
     assert mode(path) == mode(plain)
     path.chmod(0o640)
-    assert mode(files.write_whole(path, b"b")) == 0o640
+    assert mode(files.write_bytes(path, b"b")) == 0o640
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -203,16 +203,19 @@ def test_a_folder_with_something_in_it_is_replaced_on_request_only(
     path.mkdir()
     if full:
         (path / "old").touch()
-        with pytest.raises(NotWritten, match="is not empty") as refused, files.writing_folder(path):
+        with (
+            pytest.raises(NotWritten, match="is not empty") as refused,
+            files.write_folder_atomically(path),
+        ):
             pytest.fail("it must be said before any work")
         assert (refused.value.path, refused.value.errno) == (str(path), errno.EEXIST)
-    with files.writing_folder(path, overwrite=full) as temporary:
+    with files.write_folder_atomically(path, overwrite=full) as temporary:
         (temporary / "new").touch()
     assert names(tmp_path) == ["a", "a/new"]
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
-@pytest.mark.parametrize("write", [files.writing, files.writing_folder])
+@pytest.mark.parametrize("write", [files.write_atomically, files.write_folder_atomically])
 def test_what_names_no_place_is_refused(write: Any, name: str) -> None:
     with pytest.raises(NotWritten, match="was not written"), write(name):
         pytest.fail("it must be said before any work")

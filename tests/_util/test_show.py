@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from IPython.lib.pretty import pretty
 
 import aatoolkit as aa
-from aatoolkit._util.show import Frame, ShowAs, show_as
+from aatoolkit._util.show import DisplayOptions, Frame, show_as
 from aatoolkit._util.text import wrap_lines
 
 SENTENCE = "Answers of Google AI Overviews were not examined for advertisements in this window."
@@ -78,15 +78,17 @@ def test_numbers_are_on_the_right_and_a_page_can_be_read_out() -> None:
     assert "a.<wbr>bbb" in page
 
 
-@pytest.mark.parametrize(("rows", "view"), [(200, ShowAs()), (60, ShowAs(details=()))])
-def test_a_long_one_says_how_many_rows_follow(rows: int, view: ShowAs) -> None:
+@pytest.mark.parametrize(
+    ("rows", "view"), [(200, DisplayOptions()), (60, DisplayOptions(details=()))]
+)
+def test_a_long_one_says_how_many_rows_follow(rows: int, view: DisplayOptions) -> None:
     for more in (0, 1):
         frame = show_as({"n": range(rows + more), "words": SENTENCE}, view)
         assert ("1 more rows" in repr(frame)) == bool(more)
 
 
 def test_what_steers_a_terminal_is_escaped() -> None:
-    for view in (ShowAs(), ShowAs(details=())):
+    for view in (DisplayOptions(), DisplayOptions(details=())):
         assert "\x1b" not in repr(show_as({"reason": ["\x1b[31mred " * 9]}, view))
 
 
@@ -106,7 +108,7 @@ def result(**more: object) -> Frame:
         "method": ["paired by prompt_id, linearised, t of 10.5 degrees of freedom"] * 2,
         "p": [0.01, float("nan")],
     }
-    view = ShowAs(("method", "p"), "verdict", ("change",))
+    view = DisplayOptions(("method", "p"), "verdict", ("change",))
     return show_as({**columns, **more}, view)
 
 
@@ -204,6 +206,8 @@ def test_of_an_interval_both_ends_are_shown_or_none(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     ends = {f"share_of_voice_{name}": [0.123456] * 2 for name in ("low", "high")}
-    frame = show_as({"brand": ["a brand with a name", "b"], **ends}, ShowAs(("method",), "", ()))
+    frame = show_as(
+        {"brand": ["a brand with a name", "b"], **ends}, DisplayOptions(("method",), "", ())
+    )
     head = repr(frame).partition("not shown")[0]
     assert ("voice_low" in head) == ("voice_high" in head)

@@ -55,7 +55,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 def passing(frame: pd.DataFrame) -> dict[str, str]:
     """The columns that pass for declared ones, and for which."""
-    columns = metadata_of(frame, with_levels=True).columns
+    columns = metadata_of(frame, with_index_levels=True).columns
     return {name: column.declared_name for name, column in columns.items() if column.declared_name}
 
 

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 import aatoolkit as aa
-from aatoolkit._util.files import remove_abandoned, writing, writing_folder
+from aatoolkit._util.files import remove_abandoned_files, write_atomically, write_folder_atomically
 from aatoolkit.payload import Payload
 from aatoolkit.sections import records
 from aatoolkit.study.publishing import PublicationDetails, publish
@@ -55,7 +55,7 @@ def content(version: int) -> bytes:
 
 
 def write_file(place: Path, version: int) -> None:
-    with writing(place / "file") as temporary, temporary.open("wb") as file:
+    with write_atomically(place / "file") as temporary, temporary.open("wb") as file:
         data = content(version)
         for at in range(0, SIZE, SIZE // 4):
             file.write(data[at : at + SIZE // 4])
@@ -83,7 +83,7 @@ def read_parquet(place: Path) -> int:
 
 
 def write_folder(place: Path, version: int) -> None:
-    with writing_folder(place / "folder", overwrite=True) as temporary:
+    with write_folder_atomically(place / "folder", overwrite=True) as temporary:
         for name in ("a", "b/c", "b/d"):
             path = temporary / name
             path.parent.mkdir(exist_ok=True)
@@ -184,7 +184,7 @@ def kill(kind: str, place: Path, kills: int) -> dict[str, Any]:
         counts["unfinished"] += len(left(place)) - counts["left"]
         counts["left"] = len(left(place))
         last = now
-    counts["swept"] = len(remove_abandoned(place))
+    counts["swept"] = len(remove_abandoned_files(place))
     return {"problems": problems, **counts, "left": len(left(place)), "kills": kills}
 
 
@@ -223,7 +223,7 @@ def faults(kind: str, place: Path) -> dict[str, Any]:
                 counts["runs"] += 1
                 counts[outcome] += 1
                 last = now
-                remove_abandoned(place)
+                remove_abandoned_files(place)
     return {"problems": problems, **counts, "left": len(left(place))}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_pattern
+from aatoolkit.jsontree.paths import Elements, Entries, Field, Step, parse_pattern
 from aatoolkit.sections import Column, Table
 
 
@@ -13,7 +13,7 @@ def steps(table: Table, column: Column) -> tuple[Step, ...]:
         row if isinstance(row, Entries) and isinstance(step, Entries) else step
         for step, row in zip(pattern, table.rows.steps, strict=False)
     )
-    elements = (Each(),) if column.dtype == "list<string>" else ()
+    elements = (Elements(),) if column.dtype == "list<string>" else ()
     return (*limited, *pattern[len(limited) :], *elements)
 
 
@@ -21,6 +21,6 @@ def fits_step(name: str | int, step: Step) -> bool:
     """Whether a step leads to a name of an object or a number of an array."""
     if isinstance(step, Field):
         return name == step.name
-    if isinstance(step, Each):
+    if isinstance(step, Elements):
         return isinstance(name, int)
-    return isinstance(name, str) and (not step.only or name in step.only)
+    return isinstance(name, str) and (not step.only_keys or name in step.only_keys)

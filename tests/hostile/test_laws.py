@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from aatoolkit import errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret
-from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.jsontree.decode import make_excerpt
 from aatoolkit.payload import Request
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -88,19 +88,19 @@ def test_a_token_is_masked_wherever_and_however_it_is_written(
     secret = Secret(token).check()
     spell = data.draw(st.sampled_from([str, in_url_whole, in_json]))
     text = f"{before}{spell(token)}{after}".encode()
-    hidden = secret.hide_in(text)
+    hidden = secret.mask_in(text)
     assert b"***" in hidden
-    assert secret.is_in(text)
-    assert not secret.is_in(hidden)
+    assert secret.occurs_in(text)
+    assert not secret.occurs_in(hidden)
     assert not any(token[at : at + 12].encode() in hidden for at in range(len(token) - 11))
     part = token[3:15].encode()
-    assert part not in secret.hide_in(b"<" + part + b">")
+    assert part not in secret.mask_in(b"<" + part + b">")
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=400))
 def test_an_excerpt_is_one_safe_line(body: bytes) -> None:
-    text = excerpt(body)
+    text = make_excerpt(body)
     assert text.isprintable()
     assert len(text) <= 200
 

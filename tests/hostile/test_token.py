@@ -34,7 +34,7 @@ def holds_canary(text: bytes) -> bool:
     """Whether a text shows the token, or half of it, in whatever spelling."""
     halves = (CANARY[at : at + 12].lower().encode() for at in range(len(CANARY) - 11))
     folded = text.lower()
-    return any(half in folded for half in halves) or Secret(CANARY).is_in(text)
+    return any(half in folded for half in halves) or Secret(CANARY).occurs_in(text)
 
 
 @dataclass

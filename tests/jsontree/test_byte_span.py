@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from aatoolkit.jsontree.byte_span import ByteIndex
 from aatoolkit.jsontree.decode import decode
-from aatoolkit.jsontree.paths import key_step
+from aatoolkit.jsontree.paths import format_key
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 DOCUMENTS = st.recursive(
@@ -26,7 +26,7 @@ def every_path(value: Any, path: str = "$") -> list[tuple[str, Any]]:
     paths = [(path, value)]
     if isinstance(value, dict):
         for key, inner in value.items():
-            paths += every_path(inner, path + key_step(key))
+            paths += every_path(inner, path + format_key(key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             paths += every_path(inner, f"{path}[{number}]")
@@ -41,7 +41,7 @@ def test_every_value_is_found_where_it_is(document: Any, layout: Any, bom: bool)
     paths = every_path(document)
     index = ByteIndex(body)
     for path, value in paths:
-        start, end = index.span(path) or (0, 0)
+        start, end = index.find_span(path) or (0, 0)
         assert json.loads(body[start:end]) == value
         assert body[start:end] == body[start:end].strip()
 
@@ -49,8 +49,8 @@ def test_every_value_is_found_where_it_is(document: Any, layout: Any, bom: bool)
 def test_numbers_keys_and_escapes_are_as_they_are_spelled() -> None:
     body = b'{"a\\u0062": 1.50e2, "": [ "x\\"]" , {"}": -0.0} ]}'
     index = ByteIndex(body)
-    assert index.span("$.nothing") is index.span("$.ab.c") is None
-    spans = {path: index.span(path) for path in ("$.ab~", "$.ab", '$[""][0]', '$[""][1]["}"]')}
+    assert index.find_span("$.nothing") is index.find_span("$.ab.c") is None
+    spans = {path: index.find_span(path) for path in ("$.ab~", "$.ab", '$[""][0]', '$[""][1]["}"]')}
     assert {path: body[slice(*span)] for path, span in spans.items() if span} == {
         "$.ab~": b'"a\\u0062"',
         "$.ab": b"1.50e2",
@@ -62,5 +62,5 @@ def test_numbers_keys_and_escapes_are_as_they_are_spelled() -> None:
 
 def test_a_pattern_is_refused_and_nothing_is_in_nothing() -> None:
     with pytest.raises(ValueError, match="pattern"):
-        ByteIndex(b"{}").span("$.rows[].n")
-    assert ByteIndex(b"").span("$") is None
+        ByteIndex(b"{}").find_span("$.rows[].n")
+    assert ByteIndex(b"").find_span("$") is None

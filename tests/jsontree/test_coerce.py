@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values, read_as
+from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values, parse_values
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import Column
 
@@ -153,4 +153,4 @@ def test_a_day_and_an_instant_are_read_and_nothing_else_is_bent_into_one(
 def test_a_text_without_end_is_read_at_once_as_no_number_and_no_time(parse: str, text: str) -> None:
     dtype = "date" if parse.startswith("month") else "Float64"
     column = Column("amount", dtype, "What is read.", parse=parse)
-    assert read_as([text * 50_000 + "x"], column).invalid_positions == [0]
+    assert parse_values([text * 50_000 + "x"], column).invalid_positions == [0]

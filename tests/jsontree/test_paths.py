@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aatoolkit.jsontree.paths import (
-    KEY_SIGN,
-    Each,
+    KEY_MARKER,
+    Elements,
     Entries,
     Field,
     Position,
     Step,
     format_json_path,
+    format_key,
     format_path,
-    key_step,
     leaf_values,
     parse_path,
 )
@@ -23,7 +23,7 @@ NAMES = st.text(max_size=6) | st.sampled_from(
     ["", "$", "~", "a.b", 'a"b', "[]", "a\\", "a\nb", "{"]
 )
 CONCRETE = st.lists(st.builds(Field, NAMES) | st.builds(Position, st.integers(0, 99)))
-STEPS = st.lists(st.builds(Field, NAMES) | st.builds(Each) | st.builds(Entries))
+STEPS = st.lists(st.builds(Field, NAMES) | st.builds(Elements) | st.builds(Entries))
 
 
 @given(CONCRETE)
@@ -31,7 +31,7 @@ def test_a_concrete_path_is_parsed_as_it_was_formatted(steps: list[Step]) -> Non
     path = format_json_path(steps)
     assert parse_path(path) == tuple(steps)
     assert path.startswith("$")
-    assert not path.endswith(KEY_SIGN)
+    assert not path.endswith(KEY_MARKER)
 
 
 @given(STEPS)
@@ -55,7 +55,7 @@ def test_the_path_of_a_leaf_leads_to_it(value: object) -> None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("points[].a", (Field("points"), Each(), Field("a"))),
+        ("points[].a", (Field("points"), Elements(), Field("a"))),
         ('kpis{a,b}."x.y"', (Field("kpis"), Entries(("a", "b")), Field("x.y"))),
         ("$.points[0]", (Field("points"), Position(0))),
         ("$", ()),
@@ -74,4 +74,4 @@ def test_what_is_no_path_is_refused(path: str) -> None:
 
 
 def test_one_key_as_a_step() -> None:
-    assert [key_step(key) for key in ("a", "a b", "1", "")] == [".a", '["a b"]', '["1"]', '[""]']
+    assert [format_key(key) for key in ("a", "a b", "1", "")] == [".a", '["a b"]', '["1"]', '[""]']

@@ -135,7 +135,7 @@ def test_a_newer_major_version_is_refused_and_a_minor_one_read() -> None:
 def test_levels_of_the_index_are_described_on_request(frame: pd.DataFrame) -> None:
     indexed = frame.set_index("brand")
     assert [*metadata_of(indexed).columns] == ["n", "gone"]
-    assert [*metadata_of(indexed, with_levels=True).columns] == ["n", "gone", "brand"]
+    assert [*metadata_of(indexed, with_index_levels=True).columns] == ["n", "gone", "brand"]
     assert metadata_of(indexed).key == ("brand",)
     assert metadata_of(indexed.reset_index()) == KNOWN
 

@@ -23,7 +23,7 @@ from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import to_json_text
 from aatoolkit.jsontree.paths import Step, parse_path
 from aatoolkit.sections import Column, Table
 
@@ -142,7 +142,7 @@ def path(place: Node) -> str:
         if isinstance(key, int)
         else f".{key}"
         if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", key)
-        else f"[{json_text(key)}]"
+        else f"[{to_json_text(key)}]"
         for key in place
     )
 

@@ -21,7 +21,7 @@ from aatoolkit._util.dtypes import DTYPES
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frame.parquet import write_tables
 from aatoolkit.jsontree import coerce
-from aatoolkit.normalizer.provenance import rebuild
+from aatoolkit.normalizer.provenance import rebuild_response
 from aatoolkit.sections import (
     category,
     date,
@@ -126,10 +126,10 @@ def test_a_frame_that_lost_rows_or_columns_is_refused() -> None:
     tables = read(answer)
     short = {**tables, "things": tables.main.iloc[:1]}
     with pytest.raises(PayloadError):
-        rebuild(short, tables.extra, tables._provenance)
+        rebuild_response(short, tables.extra, tables._provenance)
     narrow = {**tables, "things": tables.main.drop(columns="count")}
     with pytest.raises(PayloadError, match="column count of the table things is missing"):
-        rebuild(narrow, tables.extra, tables._provenance)
+        rebuild_response(narrow, tables.extra, tables._provenance)
 
 
 @pytest.mark.parametrize("name", one_in(3, sections.all()))

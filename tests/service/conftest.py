@@ -14,12 +14,12 @@ import requests
 
 from aatoolkit.service import (
     Accounts,
-    SectionAnswer,
     SectionAvailability,
+    SectionResponse,
     Service,
     ServiceSection,
     Store,
-    digest,
+    hash_token,
     start_server,
 )
 
@@ -82,18 +82,18 @@ def tiny_tables(answers: int = 24) -> dict[str, pd.DataFrame]:
     }
 
 
-def count_answers(observations: Any) -> SectionAnswer:
+def count_answers(observations: Any) -> SectionResponse:
     """A section of the tests: how many answers are in scope, and the filters it was given."""
     count = observations.fetch_value("SELECT count(*) AS count FROM answers")
-    filters = {name: list(values) for name, values in observations.question.filters.items()}
-    return SectionAnswer(
+    filters = {name: list(values) for name, values in observations.scope.filters.items()}
+    return SectionResponse(
         {"answerCount": count, "given": filters}, SectionAvailability(sample_count=count)
     )
 
 
-def count_by_engine(observations: Any) -> SectionAnswer:
+def count_by_engine(observations: Any) -> SectionResponse:
     """A section whose observations carry engines alone, with something to say already."""
-    return SectionAnswer(
+    return SectionResponse(
         count_answers(observations).body, SectionAvailability("partial", "Half was lost.")
     )
 
@@ -162,7 +162,7 @@ def make_api(tiny_store: Store) -> Iterator[Callable[..., Api]]:
     with ExitStack() as stack:
 
         def make(store: Store = tiny_store, accounts: Accounts | None = None, **more: Any) -> Api:
-            service = Service(store, accounts or Accounts({digest(TOKEN): [HOST]}), **more)
+            service = Service(store, accounts or Accounts({hash_token(TOKEN): [HOST]}), **more)
             return Api(service, stack.enter_context(start_server(service)).base_url)
 
         yield make

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aatoolkit.service import Accounts, Service, Store, digest
+from aatoolkit.service import Accounts, Service, Store, hash_token
 
 HOST, OTHER = "acme.example", "globex.example"
 TOKEN = "a-token-of-the-tests"
@@ -26,7 +26,7 @@ TOKEN = "a-token-of-the-tests"
         "Bearer wrong",
         f"Bearer {TOKEN}x",
         f"Bearer {TOKEN} {TOKEN}",
-        f"Bearer {digest(TOKEN)}",
+        f"Bearer {hash_token(TOKEN)}",
     ],
 )
 @pytest.mark.parametrize("path", ["scope-options", "agent-analytics", "agent-analytics?days=8"])
@@ -72,9 +72,9 @@ def test_anything_else_in_a_host_is_not_found(api: Any, host: str) -> None:
 def test_an_account_sees_its_own_hosts(make_api: Any, tmp_path: Path) -> None:
     path = tmp_path / "accounts.json"
     entries = [
-        {"token_sha256": digest("one"), "hosts": ["GLOBEX.example."]},
-        {"token_sha256": digest("two"), "hosts": "*"},
-        {"token_sha256": digest("three"), "hosts": []},
+        {"token_sha256": hash_token("one"), "hosts": ["GLOBEX.example."]},
+        {"token_sha256": hash_token("two"), "hosts": "*"},
+        {"token_sha256": hash_token("three"), "hosts": []},
     ]
     path.write_text(json.dumps({"accounts": entries}))
     api = make_api(accounts=Accounts.load(path))
@@ -99,9 +99,9 @@ def test_an_account_sees_its_own_hosts(make_api: Any, tmp_path: Path) -> None:
         '{"accounts": [{"token": "in-the-clear", "hosts": "*"}]}',
         '{"accounts": [{"token_sha256": "in-the-clear", "hosts": "*"}]}',
         '{"accounts": [{"token_sha256": 1, "hosts": "*"}]}',
-        f'{{"accounts": [{{"token_sha256": "{digest("a")}", "hosts": "acme.example"}}]}}',
-        f'{{"accounts": [{{"token_sha256": "{digest("a")}", "hosts": [1]}}]}}',
-        f'{{"accounts": [{{"token_sha256": "{digest("a")}"}}]}}',
+        f'{{"accounts": [{{"token_sha256": "{hash_token("a")}", "hosts": "acme.example"}}]}}',
+        f'{{"accounts": [{{"token_sha256": "{hash_token("a")}", "hosts": [1]}}]}}',
+        f'{{"accounts": [{{"token_sha256": "{hash_token("a")}"}}]}}',
         "in-the-clear",
     ],
 )
@@ -125,4 +125,4 @@ def test_no_repr_shows_a_token(tiny_store: Store) -> None:
     accounts = Accounts.single(TOKEN)
     text = repr([accounts, Service(tiny_store, accounts)])
     assert TOKEN not in text
-    assert digest(TOKEN) not in text
+    assert hash_token(TOKEN) not in text

@@ -11,8 +11,8 @@ import pytest
 
 from aatoolkit.service import (
     SECTIONS,
-    SectionAnswer,
     SectionAvailability,
+    SectionResponse,
     ServiceSection,
     Store,
     write_store,
@@ -24,14 +24,14 @@ ENVELOPE = ["section", "domain", "window", "filters", "generatedAt", "availabili
 NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
 
 
-def fail(_: Any) -> SectionAnswer:
+def fail(_: Any) -> SectionResponse:
     """A section that is broken."""
     raise RuntimeError("the secret reason")
 
 
-def not_a_number(_: Any) -> SectionAnswer:
+def not_a_number(_: Any) -> SectionResponse:
     """A section that gives what JSON cannot carry."""
-    return SectionAnswer({"rate": float("nan")}, SectionAvailability())
+    return SectionResponse({"rate": float("nan")}, SectionAvailability())
 
 
 @pytest.mark.parametrize("section", sorted(SECTIONS))

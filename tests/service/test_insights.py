@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aatoolkit.service import SECTIONS, Question, Store, significance
+from aatoolkit.service import SECTIONS, ServiceScope, Store, significance
 
 HOST = "acme.example"
 
@@ -90,8 +90,8 @@ def drawn(seed: int, rise: float = 0.0, prompts: int = 30, alike: float = 0.3) -
 
 
 def reported(held: Store) -> list[dict[str, Any]]:
-    with held.observe(Question(HOST, 7)) as observations:
-        insights: list[dict[str, Any]] = SECTIONS["insights"].ask(observations).body["insights"]
+    with held.observe(ServiceScope(HOST, 7)) as observations:
+        insights: list[dict[str, Any]] = SECTIONS["insights"].compute(observations).body["insights"]
     held.close()
     return insights
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 from folders import contents
 
-from aatoolkit.service import SECTIONS, Question, Store, synthesize, write_synthetic_store
+from aatoolkit.service import SECTIONS, ServiceScope, Store, synthesize, write_synthetic_store
 
 ACME, GLOBEX, INITECH, NEWCO = (
     "acme.example",
@@ -103,8 +103,8 @@ def test_there_is(store: Store, name: str) -> None:
 
 
 def test_there_is_something_to_find(store: Store) -> None:
-    with store.observe(Question(ACME, 30)) as o:
-        insights = SECTIONS["insights"].ask(o).body["insights"]
+    with store.observe(ServiceScope(ACME, 30)) as o:
+        insights = SECTIONS["insights"].compute(o).body["insights"]
     kinds = {insight["type"] for insight in insights}
     assert {"competitor_citation_gain", "citation_loss"} <= kinds
     assert "seen" in {insight["state"] for insight in insights}

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold, matches_form
-from aatoolkit._util.text import parse_moment
+from aatoolkit._util.text import parse_datetime
 from aatoolkit.availability.detect.facts import Hint, ResponseScan, raw
 from aatoolkit.availability.detect.general_rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
@@ -27,7 +27,15 @@ from aatoolkit.availability.detect.words import (
     state_of_listed_names,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
+from aatoolkit.jsontree.paths import (
+    Elements,
+    Entries,
+    Field,
+    NamedColumn,
+    Step,
+    format_key,
+    parse_pattern,
+)
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
@@ -139,7 +147,7 @@ def _read_first_day(response_scan: ResponseScan, rules: tuple[Rule, ...]) -> Non
     that measuring began after the first requested day.
     """
     dates = response_scan.dates
-    moments = [*filter(None, map(parse_moment, dates))]
+    moments = [*filter(None, map(parse_datetime, dates))]
     # Weekly rows or days of single events do not show which days were requested.
     if not moments or (max(moments) - min(moments)).days + 1 != len(dates):
         return
@@ -195,8 +203,8 @@ def _with_cause(
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
     """Return a copy of a JSON value without the fields at a path; ``steps`` is the parsed path."""
     first_step, *further_steps = steps
-    is_last = not any(isinstance(step, Field | Named) for step in further_steps)
-    if isinstance(value, list) and isinstance(first_step, Each) and not is_last:
+    is_last = not any(isinstance(step, Field | NamedColumn) for step in further_steps)
+    if isinstance(value, list) and isinstance(first_step, Elements) and not is_last:
         return [_remove_path(item, further_steps) for item in value]
     if not isinstance(value, dict) or not isinstance(first_step, Field | Entries):
         return value
@@ -248,10 +256,11 @@ def _find_rule_values(
     window_days = response_scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
     rows = response_scan.vector.descend(
-        [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
+        [*parent_steps, last_step] if isinstance(last_step, Elements) else parent_steps
     )
     list_depth = max(
-        (depth for depth, step in enumerate(parent_steps, 1) if isinstance(step, Each)), default=0
+        (depth for depth, step in enumerate(parent_steps, 1) if isinstance(step, Elements)),
+        default=0,
     )
     outer_records = (
         response_scan.vector.descend(parent_steps[:list_depth]).values if list_depth else []
@@ -259,7 +268,7 @@ def _find_rule_values(
     records = rows.values
     value_vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
     values, index_suffix = value_vector.values, ""
-    if isinstance(last_step, Named):
+    if isinstance(last_step, NamedColumn):
         columns = [*response_scan.vector.descend(last_step.header).values]
         records = [
             dict(zip(columns, row_cells, strict=False)) if isinstance(row_cells, list) else {}
@@ -278,7 +287,7 @@ def _find_rule_values(
                 scope, entry_target = ("section", None) if rule.of == "section" else ("entry", name)
                 if rule.kind == "rows":
                     scope, entry_target = "part", target.rpartition(".")[0]
-                yield RuleValue(scope, entry_target, entry, path + key_step(name))
+                yield RuleValue(scope, entry_target, entry, path + format_key(name))
         elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
                 item = to_extent(item, record.get(rule.total, window_days))
@@ -295,7 +304,7 @@ def _find_rule_values(
                 if named_engine and not isinstance(engine, str):
                     engine = response_scan.engine_names.get(fold(named_engine), named_engine)
                 subject = ("engine", engine) if isinstance(engine, str) else find_target(row_fields)
-            elif isinstance(last_step, Each) and target.count("[") > 1:
+            elif isinstance(last_step, Elements) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             words_by_subject.setdefault(subject, set()).add(to_word(item))
             if item is not None or "null" in rule.words:
@@ -382,7 +391,7 @@ def _read_rule_values(
         covers_all_engines or (is_about_rows and are_all_empty)
     ):
         return []
-    path = "$" + "".join(map(key_step, rule.steps)) if covers_all_engines else rule_values[0].path
+    path = "$" + "".join(map(format_key, rule.steps)) if covers_all_engines else rule_values[0].path
     return [
         (
             [(item.target, availability) for item, availability in values_and_availabilities],
@@ -430,7 +439,7 @@ def _read_object(
     Add a `Signal` (a statement on data) to ``response_scan`` for all data, and for each field and
     engine that the object lists.
     """
-    object_path = "$" + "".join(map(key_step, rule.steps))
+    object_path = "$" + "".join(map(format_key, rule.steps))
     rule_values = []
     if rule.status in statement_object:
         rule_values.append(RuleValue("section", None, statement_object, object_path))
@@ -438,7 +447,7 @@ def _read_object(
         statements = statement_object.get(name)
         for target, value in statements.items() if isinstance(statements, dict) else ():
             statement = value if isinstance(value, dict) else {rule.status: value}
-            path = f"{object_path}{key_step(name)}{key_step(target)}"
+            path = f"{object_path}{format_key(name)}{format_key(target)}"
             rule_values.append(RuleValue(scope, target, statement, path))
     for scope, target, statement, path, _ in rule_values:
         status = rule.value_in(statement, response_scan.requested_days)

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import ends_with_word_of, fold, matches_form, spaced
+from aatoolkit._util.lexicon import ends_with_word_of, fold, join_words, matches_form
 from aatoolkit.availability.detect import general_rules
 from aatoolkit.availability.detect.declared_rules import explain_signals, read_rules
 from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, Signal
@@ -390,10 +390,10 @@ def explains_absence(status: int, body: Any) -> bool:
     codes = [text for _, text in keys_and_texts if is_code(text)]
     code_term = find_strongest_word(codes, STRONG)
     is_about_source = code_term and code_term.canonical in _DATA_SOURCE_TERMS
-    if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(spaced, codes))):
+    if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(join_words, codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = codes
-    sentence = " ".join(map(spaced, texts))
+    sentence = " ".join(map(join_words, texts))
     term = find_strong_word(texts)
     is_about_call = _CALL_PROBLEM_PATTERN.search(sentence) or _HOST_PROBLEM_PATTERN.search(sentence)
     if is_about_call or term is None or term.strength < STRONG:

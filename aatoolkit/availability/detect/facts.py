@@ -27,7 +27,7 @@ from aatoolkit.availability.detect.words import (
 )
 from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.availability.subject import Condition, make_engine_conditions
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
+from aatoolkit.jsontree.paths import Elements, Entries, Field, Step, format_key, format_path
 from aatoolkit.jsontree.vectors import Vector
 
 DAY_PATTERN = re.compile(r"\d{4}-\d\d-\d\d")  # also matches the date of a timestamp
@@ -121,7 +121,7 @@ class PathValues(NamedTuple):
     @property
     def is_list(self) -> bool:
         """Whether the path ends at the elements of a list (``rows[]``)."""
-        return bool(self.steps) and isinstance(self.steps[-1], Each)
+        return bool(self.steps) and isinstance(self.steps[-1], Elements)
 
     @property
     def names(self) -> list[str]:
@@ -153,7 +153,7 @@ class Member(NamedTuple):
         ``name`` is the key, and ``value`` the value of the key.
         """
         declared_path = f"{self.declared_path}.{name}" if self.declared_path else name
-        return Member(name, value, self.path + key_step(name), self.value, declared_path)
+        return Member(name, value, self.path + format_key(name), self.value, declared_path)
 
 
 class ResponseScan:
@@ -305,10 +305,10 @@ class ResponseScan:
         day_values = (
             path_values
             for path_values in list_values
-            if has_word_of(path_values.key, "when") or path_values.steps.count(Each()) > 1
+            if has_word_of(path_values.key, "when") or path_values.steps.count(Elements()) > 1
         )
         date_texts = (
-            text for path_values in day_values for text in path_values.vector.of_type(str)
+            text for path_values in day_values for text in path_values.vector.values_of_type(str)
         )
         return {text[:10] for text in date_texts if DAY_PATTERN.match(text)}
 
@@ -370,7 +370,7 @@ class ResponseScan:
         outermost_lists = (
             path_values
             for path_values in self.all_path_values
-            if path_values.is_list and path_values.steps.count(Each()) == 1
+            if path_values.is_list and path_values.steps.count(Elements()) == 1
         )
         return {len(path_values.vector) for path_values in outermost_lists}
 
@@ -388,8 +388,10 @@ class ResponseScan:
             steps, vector, key, is_in_list = path_values
             value_types = vector.types if len(steps) < _MAX_DEPTH else set()
             if list in value_types:
-                unvisited_values.append(PathValues((*steps, Each()), vector.elements(), key, True))
-            field_names = vector.fields() if dict in value_types else []
+                unvisited_values.append(
+                    PathValues((*steps, Elements()), vector.elements(), key, True)
+                )
+            field_names = vector.list_fields() if dict in value_types else []
             if len(field_names) > MAX_FIELDS:
                 unvisited_values.append(
                     PathValues((*steps, Entries()), vector.entries(), key, is_in_list)
@@ -457,7 +459,7 @@ class Records:
 
     def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
         self.rows, self._store_signal = rows, store_signal
-        self.names = rows.fields()
+        self.names = rows.list_fields()
 
     def values_of_field(self, name: str) -> list[Any]:
         """Return the value of a field in each JSON object; `MISSING` where there is none."""

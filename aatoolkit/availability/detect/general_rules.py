@@ -14,8 +14,8 @@ from aatoolkit._util.lexicon import (
     fold,
     has_word_of,
     is_word_of,
+    join_words,
     matches_form,
-    spaced,
     tokens,
     words_of,
 )
@@ -70,7 +70,7 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.availability.subject import make_conditions_after
 from aatoolkit.errors import SchemaDriftWarning, warn
-from aatoolkit.jsontree.paths import key_step
+from aatoolkit.jsontree.paths import format_key
 
 _MAX_DEPTH = 12
 
@@ -108,7 +108,7 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
     """
     if isinstance(value, dict):
         return [
-            Entry(name, scope, item, path + key_step(name))
+            Entry(name, scope, item, path + format_key(name))
             for name, item in value.items()
             if item is not None
         ]
@@ -360,7 +360,7 @@ def _read_statement_items(
     is_of_engines = objects and any(map(response_scan.is_engine, value))
     scope = find_entry_kind(key) or ("engine" if is_of_engines else None)
     for name, item in value.items():
-        path = member.path + key_step(name)
+        path = member.path + format_key(name)
         entry_kind = find_entry_kind(name)
         if isinstance(item, list):
             if not read_names_without_data(
@@ -801,7 +801,7 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     if availability.cause == Cause.WITHHELD and response_scan.nonzero_flags:
         return None
-    term = value and find_word(spaced(key, ("is",)))
+    term = value and find_word(join_words(key, ("is",)))
     if (
         term
         and not term.means_missing

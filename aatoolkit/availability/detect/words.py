@@ -18,11 +18,11 @@ from aatoolkit._util.lexicon import (
     fold,
     has_word_of,
     is_word_of,
+    join_words,
+    load_patterns,
     matches_form,
     meaning_by_word,
-    patterns,
     read_text_table,
-    spaced,
     tokens,
     words_of,
 )
@@ -121,7 +121,7 @@ def _compile_phrase_patterns() -> list[tuple[Word, re.Pattern[str]]]:
     """Return tuples of a `Word` (a standard term) and a pattern of the phrases that mean it."""
     return [
         (Word(term, _STRENGTH_BY_NAME[strength or "weak"]), pattern)
-        for (term, strength), pattern in patterns("state").items()
+        for (term, strength), pattern in load_patterns("state").items()
     ]
 
 
@@ -333,7 +333,7 @@ def rate_key(key: str) -> int:
 @lru_cache(maxsize=4096)
 def is_state_key(key: str) -> bool:
     """Return whether a key, such as ``status``, may hold the status of data."""
-    return spaced(key) in words_of("valued") or rate_key(key) > 0
+    return join_words(key) in words_of("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
@@ -346,8 +346,8 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
     'unavailable (not connected)'
     >>> state_of_named_flag("isRecalculating", False)
     """
-    text = spaced(key, _FLAG_PREFIXES)
-    for (term, _), pattern in patterns("flag").items():
+    text = join_words(key, _FLAG_PREFIXES)
+    for (term, _), pattern in load_patterns("flag").items():
         if pattern.fullmatch(text):
             return AVAILABLE if value else AVAILABILITY_BY_TERM[term]
     if value and matches_form(text, "cut"):
@@ -379,7 +379,7 @@ def state_of_listed_names(key: str) -> Availability | None:
     The list has the names of fields or of engines (AI assistants), which have this availability.
     Return None for a key that is not about missing data.
     """
-    key_text = spaced(key, words_of("field", "engine", "idle"))
+    key_text = join_words(key, words_of("field", "engine", "idle"))
     if matches_form(key_text, "denies"):
         return UNAVAILABLE
     term = find_word_of_parts(tuple(key_text.split()))
@@ -592,9 +592,9 @@ def state_of_flag(value: bool, key: str) -> Availability:
     """
     if value:
         return AVAILABLE
-    terms_and_patterns = ((term, pattern) for (term, _), pattern in patterns("stem").items())
+    terms_and_patterns = ((term, pattern) for (term, _), pattern in load_patterns("stem").items())
     return AVAILABILITY_BY_TERM[
-        next(term for term, pattern in terms_and_patterns if pattern.match(spaced(key)))
+        next(term for term, pattern in terms_and_patterns if pattern.match(join_words(key)))
     ]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.text import capitalized, humanize
+from aatoolkit._util.text import capitalize, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states
@@ -27,9 +27,9 @@ from aatoolkit.metadata.arrow_schema import declaration_of
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
     HeldResponse,
-    attached_metadata,
     declared_key,
     has_metadata,
+    metadata_and_responses,
     metadata_of,
 )  # fmt: skip
 from aatoolkit.metadata.recorded import attach_keeping_recipe, cache_checks
@@ -629,7 +629,7 @@ class PlotData:
         ]
         # Numbers without a name of their own have that of their table.
         table_prefix = f"{self.table_words}: " * (subject in ("count", "value"))
-        return capitalized(f"{table_prefix}{subject} by {' and '.join(column_nouns)}")
+        return capitalize(f"{table_prefix}{subject} by {' and '.join(column_nouns)}")
 
     def row_noun(self, name: str) -> str:
         """Return a noun for what a row is, such as ``action``, if the column ``name`` names it."""
@@ -836,7 +836,7 @@ def to_plot_data(frame: pd.DataFrame) -> PlotData:
         if has_metadata(flat_frame):
             # The rows are checked already; with new numbers they would seem to be changed.
             attach_keeping_recipe(rows, metadata, flat_frame)
-    return PlotData(rows, metadata, attached_metadata(flat_frame)[1])
+    return PlotData(rows, metadata, metadata_and_responses(flat_frame)[1])
 
 
 def _times_from_digits(values: pd.Series) -> pd.Series:

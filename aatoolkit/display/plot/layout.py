@@ -22,7 +22,7 @@ from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.ticker import MaxNLocator
 
 from aatoolkit._util.numbers import format_tick
-from aatoolkit._util.text import capitalized, visible
+from aatoolkit._util.text import capitalize, visible
 from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn, floats
 from aatoolkit.display.plot.style import Style
 from aatoolkit.sections.aggregation import RANK
@@ -232,7 +232,7 @@ def _title_and_subtitle(spec: Spec, width: float, font_size: float) -> tuple[str
         if wrapped_headline and "…" not in wrapped_headline:
             return wrapped_headline, f"{spec.title_with_extent}, {spec.window}".removesuffix(", ")
     # A headline that would be cut says less than the title.
-    return _cut_clauses(spec.title_with_extent, width, font_size, 2, True), capitalized(spec.window)
+    return _cut_clauses(spec.title_with_extent, width, font_size, 2, True), capitalize(spec.window)
 
 
 def _legend(

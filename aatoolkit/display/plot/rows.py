@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, signed
-from aatoolkit._util.text import capitalized, humanize
+from aatoolkit._util.text import capitalize, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     COLUMN_CONVENTIONS,
@@ -371,7 +371,7 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
               for name, value in zip(names, values, strict=True)
               if name.is_own != names[0].is_own and value == value]  # fmt: skip
     return (
-        f"{capitalized(superlative)} {measure}: {names[0].text}, {number(values[0], unit)}"
+        f"{capitalize(superlative)} {measure}: {names[0].text}, {number(values[0], unit)}"
         f"{''.join(other_texts[:1])}"
     )
 
@@ -599,7 +599,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
             f"{int(count_table[segment_name].sum()):,} {humanize(str(segment_name))}"
             for segment_name in segment_names
         )
-        headline = f"{capitalized(noun)}: {', '.join(count_texts)}"
+        headline = f"{capitalize(noun)}: {', '.join(count_texts)}"
     elif not (
         # In a sample the order is another.
         is_drafted or data.kind_by_column[x] == "time"

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.text import some_of, visible
+from aatoolkit._util.text import join_some, visible
 from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.style import INK_STYLE, Style, Texts
 from aatoolkit.errors import ArgumentError, ItemNotFound
@@ -228,10 +228,10 @@ class Spec:
                 if column.words[row]
             ]
             texts_by_label[name.full or str(row + 1)] = words
-        row_texts = [f"{label}: {some_of([*dict.fromkeys(label_texts)], 6)}"
+        row_texts = [f"{label}: {join_some([*dict.fromkeys(label_texts)], 6)}"
                  for label, label_texts in texts_by_label.items()]  # fmt: skip
         notes = [word for mark in self.marks if not texts_by_label for word in mark.words]
-        sentences = filter(None, [self.headline, *notes, some_of(row_texts, 12, "; ")])
+        sentences = filter(None, [self.headline, *notes, join_some(row_texts, 12, "; ")])
         return visible(f"{self.title_with_extent}: {'; '.join(sentences)}")
 
     def explain(

@@ -21,7 +21,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 
 from aatoolkit._util.defaults import ENGINES
-from aatoolkit._util.text import capitalized, humanize
+from aatoolkit._util.text import capitalize, humanize
 from aatoolkit.availability import Status
 from aatoolkit.metadata.attrs import Source
 
@@ -283,7 +283,7 @@ def column_title(name: str) -> str:
     >>> column_title("mention_rate"), column_title("action_id"), column_title("url")
     ('Mention rate', 'Action', 'URL')
     """
-    return capitalized(humanize(re.sub("^(meta|totals|data|attributes)_|_id$", "", name) or name))
+    return capitalize(humanize(re.sub("^(meta|totals|data|attributes)_|_id$", "", name) or name))
 
 
 def describe_scope(query: str | None) -> str:

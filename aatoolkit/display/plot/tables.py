@@ -15,7 +15,7 @@ import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, signed
-from aatoolkit._util.text import capitalized, counted, drop_inner_stops, humanize
+from aatoolkit._util.text import capitalize, counted, drop_inner_stops, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     CONTEXT_COLUMNS,
@@ -108,7 +108,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     if data.overall_availability.status == Status.UNAVAILABLE:
         return plain_table(data.first_rows(0), options)
     drawn_cards = cards[: options.max_rows(12)]
-    title = capitalized(data.table_words or ", ".join(map(humanize, columns)))
+    title = capitalize(data.table_words or ", ".join(map(humanize, columns)))
     constant_text = ", ".join(data.label_by_constant_key().values())
     state_column = "" if has_single_row else next(filter(data.has_states, data.kind_by_column), "")
     if has_single_row:
@@ -235,7 +235,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     has_measures = _METRIC_PATTERN.search(f"{data.table_words} {humanize(x)}") or options.kind
     if not (has_measures or data.unit_column(value_column)) or not data.has_one_row_per(x):
         return [], ()
-    card_labels = [*map(capitalized, data.row_labels(x))]
+    card_labels = [*map(capitalize, data.row_labels(x))]
     if "metric" in data.kind_by_column and x != "metric":
         card_labels = [*map("{} · {}".format, card_labels, data.labels("metric"))]
     return _cards(data, card_labels, value_column, *columns[:-1]), columns[::-1]
@@ -338,7 +338,7 @@ def _table(
     if x:
         title += f" by {humanize(data.row_noun(x))}"
     return row_spec(
-        kind, drawn_rows, capitalized(title), row_names, (), NO_SCALE, columns, total=len(data),
+        kind, drawn_rows, capitalize(title), row_names, (), NO_SCALE, columns, total=len(data),
         headline=headline, word_columns=[_word_column(drawn_rows, name) for name in columns],
     )  # fmt: skip
 
@@ -374,13 +374,13 @@ def plain_table(data: PlotData, options: Options) -> Spec:
     row_middle = floats(0.5)
     marks = [
         Mark("boxes", -far_right, row_middle, style, end=far_right, size=INFINITY),
-        Mark("words", row_middle, row_middle, words=[capitalized(message)], text_shift=0),
+        Mark("words", row_middle, row_middle, words=[capitalize(message)], text_shift=0),
     ]
     return Spec(
         "empty",
         data,
         (),
-        capitalized(data.table_words) or "No rows",
+        capitalize(data.table_words) or "No rows",
         NO_SCALE,
         NO_SCALE,
         marks,
@@ -515,14 +515,14 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
                           tooltip=f"{row_labels[row]}\n{reason or row_text}"))  # fmt: skip
     headline = f"{row_labels[0]}: {row_texts[0] or cells[0].missing_reason}".replace("  ", ", ")
     headline *= settings.has_lead or len(drawn_rows) == 1
-    headline = capitalized(headline) if settings.names or "measure" in texts_by_column else headline
+    headline = capitalize(headline) if settings.names or "measure" in texts_by_column else headline
     if settings.is_comparison and len(drawn_rows) > 1:
         change_count = sum(verdict in CHANGE_WORDS for verdict in verdicts)
         headline = f"{change_count} of {len(drawn_rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"
         headline = "It cannot be said what changed" if is_undecided.all() else headline
     elif not (settings.names or key_columns or settings.has_lead) and "verdict" in texts_by_column:
-        headline = capitalized(verdicts[0].partition(" (")[0])
+        headline = capitalize(verdicts[0].partition(" (")[0])
     measure_names = {*texts_by_column.get("measure", ())}
     grouping_names = [humanize(name) for name in naming_columns if name != "measure"]
     picture_title = settings.title.format(

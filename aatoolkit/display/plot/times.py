@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers
-from aatoolkit._util.text import humanize, some_of
+from aatoolkit._util.text import humanize, join_some
 from aatoolkit.display.plot.data import (
     HOST_AND_DAYS,
     MIN_SAMPLE_SIZE,
@@ -302,12 +302,12 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         (line for line in measured_lines if not np.isnan(line.values[-1])),
         key=lambda line: line.values[-1], reverse=unit != RANK,
     )  # fmt: skip
-    ranking_text = some_of(
+    ranking_text = join_some(
         [f"{line.name.text} {number(line.values[-1], unit)}" for line in lines_at_end]
     )
     is_last_partial = any(x_days[-1] in mark.x for mark in partial_dots)
     band_subject = f" of {line_with_band.name.text}" if line_with_band and drawn_lines[1:] else ""
-    missing_note = f"{some_of(unmeasured_names)}: {NOT_MEASURED} · " if unmeasured_names else ""
+    missing_note = f"{join_some(unmeasured_names)}: {NOT_MEASURED} · " if unmeasured_names else ""
     return Spec(
         "line", data, columns, title,
         Scale(float(x_days[0]) - time_step / 2, float(x_days[-1]) + time_step / 2, "time",

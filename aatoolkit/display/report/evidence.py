@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from aatoolkit._util.show import foldable_html
+from aatoolkit._util.show import fold_html
 from aatoolkit.display.plot.data import PlotData
 from aatoolkit.display.plot.style import column_title
 from aatoolkit.display.plot.tables import cell_texts
@@ -97,7 +97,7 @@ class SectionEvidence:
             f'<p id="{anchor}">{response_html(response)}</p>'
             for response, anchor in self._anchor_by_response.items()
         )
-        return foldable_html(
+        return fold_html(
             "Where these numbers come from", f"\n{responses_html}\n{tables_html}", ' class="why"'
         )
 
@@ -107,7 +107,7 @@ class SectionEvidence:
         rows_html = "\n".join(
             self._row_html(table, row, seen_lines) for row in sorted(table.explanations_by_row)
         )
-        return foldable_html(escape(table.title), f"<ul>{rows_html}</ul>")
+        return fold_html(escape(table.title), f"<ul>{rows_html}</ul>")
 
     def _row_html(self, table: TableEvidence, row: int, seen_lines: dict[str, Any]) -> str:
         """Return the explanations of one row as HTML.

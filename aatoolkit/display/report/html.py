@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aatoolkit._util.text import clipped, name_parts
+from aatoolkit._util.text import clipped, split_long_name
 from aatoolkit.display.plot.data import Numbers, PlotData, rescale_to_unit_range
 from aatoolkit.display.plot.style import LIGHT_COLOURS, column_title
 from aatoolkit.display.plot.tables import cell_texts, table_columns
@@ -46,7 +46,7 @@ def escape(text: object, max_length: int = 160) -> str:
 
 def _with_line_break_points(text: str) -> str:
     """Return a text as HTML in which lines may break after the dots and slashes of an address."""
-    return "<wbr>".join(map(escape, name_parts(text))) if len(text) <= 160 else escape(text)
+    return "<wbr>".join(map(escape, split_long_name(text))) if len(text) <= 160 else escape(text)
 
 
 def attribute(name: str, value: str) -> str:

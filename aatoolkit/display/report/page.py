@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
-from aatoolkit._util.numbers import number, p_value, signed
-from aatoolkit._util.show import foldable_html
-from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
+from aatoolkit._util.numbers import format_p_value, number, signed
+from aatoolkit._util.show import fold_html
+from aatoolkit._util.text import capitalize, counted, humanize, join_some, visible
 from aatoolkit.display.plot.data import Options, PlotData, to_plot_data
 from aatoolkit.display.plot.style import describe_scope, fetch_time
 from aatoolkit.display.plot.tables import key_figures
@@ -142,7 +142,7 @@ class _Page:
         tables = self._dataset[section]
         chapter = chapter_of(section)
         evidence = self._evidence_by_section[section] = SectionEvidence(number, self._explainer)
-        title_by_table = {table: capitalized(humanize(table)) for table in tables}
+        title_by_table = {table: capitalize(humanize(table)) for table in tables}
         state_texts = [state_words(tables._status(table)) for table in title_by_table]
         # What was measured in part says more than what was measured as a whole.
         availability_text = min(state_texts, key=lambda state: "◐○?●–".find(state[0]))
@@ -179,10 +179,10 @@ class _Page:
                 if table not in columns_by_open_table or (
                     number_arrays and np.isnan(number_arrays).all()
                 ):
-                    folded_tables.append(foldable_html(table_heading, table_html))
+                    folded_tables.append(fold_html(table_heading, table_html))
                 else:  # below a picture it is folded on screens, and open on paper
                     body_parts.append(
-                        foldable_html(f"Table: {table_heading}", table_html, ' class="table"')
+                        fold_html(f"Table: {table_heading}", table_html, ' class="table"')
                         if picture
                         else table_html
                     )
@@ -191,7 +191,7 @@ class _Page:
                     f'<p class="note">{escape(title_by_table[table])}: {escape(status, 600)}</p>'
                 )
         further_tables = (
-            foldable_html(
+            fold_html(
                 f"Further tables ({len(folded_tables)})", "".join(folded_tables), ' class="more"'
             )
             if folded_tables
@@ -252,11 +252,11 @@ class _Page:
             )
         return "".join([
             f"<p><b>{escape(heading, 300)}</b></p>" if heading else "",
-            bullet_list([f'{escape(capitalized(_figure_name(row)), 200)}: <a href="#c{number}">'
+            bullet_list([f'{escape(capitalize(_figure_name(row)), 200)}: <a href="#c{number}">'
                      f"{escape('{} to {}, {}'.format(*_number_texts(row)))}</a>"
                      for number, row in change_by_number.items()]),
             self._cards_html(comparisons, earlier_dataset is None, baseline_words),
-            f"<p>It cannot be said whether {escape(some_of(untested_names), 400)} changed.</p>"
+            f"<p>It cannot be said whether {escape(join_some(untested_names), 400)} changed.</p>"
             if untested_names else "",
             bullet_list(failure_items),
             _comparisons_html(comparisons, baseline_words) if comparisons else "",
@@ -338,7 +338,7 @@ def _number_texts(comparison: Mapping[Any, Any]) -> list[str]:
     interval = f"{signed(interval_low, unit)} to {signed(interval_high, unit)}".replace(
         " pp to", " to"
     )
-    test_texts = ["–", "–"] if np.isnan(p_adjusted) else [interval, p_value(p_adjusted)]
+    test_texts = ["–", "–"] if np.isnan(p_adjusted) else [interval, format_p_value(p_adjusted)]
     numbers = [number(value, unit, exact=True) for value in (earlier_value, later_value)]
     return [*map(_spell_out_pp, (*numbers, signed(change_value, unit), *test_texts))]
 
@@ -358,7 +358,7 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], baseline_words: 
         )
         table_rows.append(
             f'<tr id="c{row_number}"><th scope="row">'
-            f"{escape(capitalized(_figure_name(comparison)), 200)}</th>"
+            f"{escape(capitalize(_figure_name(comparison)), 200)}</th>"
             f'{number_cells}<td class="words">{escape(verdict_text, 700)}</td></tr>'
         )
     heading = f"Comparisons with {baseline_words} ({len(comparisons)}), and how they were computed"
@@ -369,7 +369,7 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], baseline_words: 
     column_headings = f"What,Before,Now,Change,{LEVEL:.0%} interval,Adjusted p,Verdict".split(",")
     header_cells = [f'<th scope="col">{name}</th>' for name in column_headings]
     table_html = scrolling_table("<b>Comparisons</b>", heading, header_cells, table_rows)
-    return foldable_html(heading, f'<p class="note">{note}</p>{table_html}')
+    return fold_html(heading, f'<p class="note">{note}</p>{table_html}')
 
 
 def _figure_name(comparison: Mapping[Any, Any]) -> str:
@@ -402,7 +402,7 @@ def _source_sentences(main_data: Sequence[PlotData]) -> Iterator[str]:
     ):
         window = f"{first_day} to {last_day}" * bool(first_day)
         if scope_text := f"{window} · {describe_scope(scope)}".strip(" ·"):
-            yield f"{capitalized(scope_text)}."
+            yield f"{capitalize(scope_text)}."
     if fetch_times := sorted(
         fetch_time(source.fetched_at) for source, _ in pairs if source.fetched_at
     ):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit._util.text import capitalized, humanize
+from aatoolkit._util.text import capitalize, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.style import WORDS_BY_STATUS, in_words
 from aatoolkit.jsontree.paths import Field, Position, parse_path
@@ -60,7 +60,7 @@ def chapter_of(section: str) -> Chapter:
     >>> chapter_of("share_of_shelf").title
     'Share of shelf'
     """
-    return CHAPTER_BY_SECTION.get(section) or Chapter(capitalized(humanize(section)), {}, "")
+    return CHAPTER_BY_SECTION.get(section) or Chapter(capitalize(humanize(section)), {}, "")
 
 
 _QUOTED_PATTERN = re.compile(r"`+([^`]*)`+")
@@ -104,7 +104,7 @@ def path_words(json_path: str) -> str:
     steps = [
         f"“{step.name}”"
         if isinstance(step, Field)
-        else f"entry {step.number + 1}"
+        else f"entry {step.index + 1}"
         if isinstance(step, Position)
         else "all entries"
         for step in parse_path(json_path.removesuffix("~"))
@@ -132,5 +132,5 @@ def state_words(availability_text: str) -> str:
         Status.UNKNOWN,
     )
     return plain_words(
-        f"{symbol} {capitalized(WORDS_BY_STATUS[status])}{detail.removeprefix(humanize(status))}"
+        f"{symbol} {capitalize(WORDS_BY_STATUS[status])}{detail.removeprefix(humanize(status))}"
     )

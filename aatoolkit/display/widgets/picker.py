@@ -296,7 +296,7 @@ class ScopePicker(Picker):
     def _choice_to_value(self, choice: Choice) -> Scope:
         (days,) = choice["days"] or (self.scope.days,)
         filters = {name: choice[name] for name in FILTERS if name not in self.options.unknown}
-        return self.scope._with(days=days, **filters)
+        return self.scope._replace(days=days, **filters)
 
     def _python_code(self) -> str:
         return clipped(f"aa.{self.scope!r}")

@@ -28,8 +28,8 @@ from typing import Any
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.lexicon import matches_form
-from aatoolkit.jsontree.coerce import read_as
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
+from aatoolkit.jsontree.coerce import parse_values
+from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
@@ -276,7 +276,7 @@ class JsonStructure:
                 field_names = dict.fromkeys(name for value in objects for name in value)
                 for part_names, dtype in _DTYPE_BY_PART_NAMES.items():
                     if {*part_names.split()} <= {*field_names}:
-                        parsed_parts = read_as(dicts, Reading(dtype, "parts"))
+                        parsed_parts = parse_values(dicts, Reading(dtype, "parts"))
                         if not parsed_parts.invalid_positions:
                             row_set.columns.append((steps, dicts))
                 for name in field_names:
@@ -375,7 +375,7 @@ class JsonStructure:
             Keys of ``ancestor``. Rows are kept if the key of their enclosing row is among them.
         """
         key_path = (
-            "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
+            "^" * sum(isinstance(step, Elements) for step in row_set.steps[len(ancestor.steps) :])
             + "#0"
         )
         if isinstance(ancestor.steps[-1], Entries):
@@ -416,7 +416,7 @@ class JsonStructure:
         dimension = self.vocabulary.find_dimension(keys)
         if dimension not in (None, "domain") or all(map(_DATA_KEY_PATTERN.fullmatch, keys)):
             return True
-        if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
+        if len(keys) == 1 or (steps and isinstance(steps[-1], Elements)):
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
         entries = [entry for column in columns for entry in _nonempty_entries(column)]
@@ -531,7 +531,7 @@ class JsonStructure:
         )
         containers = [(list_group.steps, list_group.lists) for list_group in list_groups]
         main_container = main_group.steps, main_group.lists
-        self._add_child_row_set(row_set, containers, main_container, Each, lists_of_names)
+        self._add_child_row_set(row_set, containers, main_container, Elements, lists_of_names)
 
     def _add_row_set_of_columns(
         self, row_set: RowSet, list_group: ListGroup, paths_and_values: list[PathAndValues]
@@ -548,7 +548,7 @@ class JsonStructure:
             row_set,
             paths_and_values,
             (steps, lists),
-            Each,
+            Elements,
             lists_of_names,
             kept_values_by_path={"^#0": (0,)},
         )
@@ -558,7 +558,7 @@ class JsonStructure:
         row_set: RowSet,
         containers: list[PathAndValues],
         main_container: PathAndValues,
-        step_type: type[Each | Entries],
+        step_type: type[Elements | Entries],
         lists_of_names: ListsOfNames | None = None,
         kept_values_by_path: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
@@ -610,12 +610,12 @@ class JsonStructure:
             lists_of_names is not None,
             kept_values_by_path or {},
         )
-        nesting_depth = sum(isinstance(step, Each | Entries) for step in steps) - 1
+        nesting_depth = sum(isinstance(step, Elements | Entries) for step in steps) - 1
         paths_and_values = [
             (
                 steps
                 if path == main_container[0] and not kept_values_by_path
-                else (*bind_to_row(path), step_type(container_number=nesting_depth)),
+                else (*bind_to_row(path), step_type(container_index=nesting_depth)),
                 [
                     MISSING if lists[parent_row] is MISSING else lists[parent_row][key]
                     for parent_row, key in rows_and_keys
@@ -624,7 +624,7 @@ class JsonStructure:
             for path, lists in containers_and_names
         ]
         if first_position:
-            header_path = (*bind_to_row(main_container[0]), Position(0), Each())
+            header_path = (*bind_to_row(main_container[0]), Position(0), Elements())
             header_names = [main_container[1][parent_row][0] for parent_row in parent_rows]
             row_group = ListGroup(steps, paths_and_values[0][1])
             paths_and_values = self._split_into_columns(row_group, (header_path, header_names))
@@ -739,7 +739,7 @@ class JsonStructure:
         ]
         paths_and_values: list[PathAndValues] = []
         for name in dict.fromkeys(name for positions in positions_by_row for name in positions):
-            step = Position(name) if header_path is None else Named(header_path, name)
+            step = Position(name) if header_path is None else NamedColumn(header_path, name)
             cells = [
                 values[positions[name]]
                 if values is not MISSING and positions.get(name, len(values)) < len(values)
@@ -819,7 +819,7 @@ class JsonStructure:
         shared_count = count_shared_steps(widened_steps, row_steps)
         return (
             *bind_to_row((*widened_steps[:shared_count], *other_group.steps[shared_count:])),
-            Each(),
+            Elements(),
             *([Field(field_name)] if field_name is not None else []),
         ), names_by_row
 
@@ -942,14 +942,14 @@ def bind_to_row(steps: Iterable[Step]) -> Steps:
     Examples
     --------
     >>> from aatoolkit.jsontree.paths import format_path
-    >>> format_path(bind_to_row((Field("rows"), Each(), Field("n"))))
+    >>> format_path(bind_to_row((Field("rows"), Elements(), Field("n"))))
     'rows[@0].n'
     """
     path: list[Step] = []
     depth = 0
     for step in steps:
-        if isinstance(step, Each | Entries):
-            step, depth = type(step)(container_number=depth), depth + 1
+        if isinstance(step, Elements | Entries):
+            step, depth = type(step)(container_index=depth), depth + 1
         path.append(step)
     return tuple(path)
 
@@ -959,7 +959,7 @@ def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
 
     Examples
     --------
-    >>> count_shared_steps((Field("a"), Each()), (Field("a"), Field("b")))
+    >>> count_shared_steps((Field("a"), Elements()), (Field("a"), Field("b")))
     1
     """
     return sum(takewhile(bool, map(eq, steps, other_steps)))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words_of
-from aatoolkit._util.text import unused_name
+from aatoolkit._util.text import find_unused_name
 from aatoolkit.jsontree.coerce import parse_currency
-from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_path
+from aatoolkit.jsontree.paths import Elements, Entries, Field, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
@@ -80,7 +80,7 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
                 column.name for column in table.columns if column.is_label or column.is_inherited
             ]
             arrays_around_row = takewhile(
-                lambda step: isinstance(step, Each), reversed(table.steps)
+                lambda step: isinstance(step, Elements), reversed(table.steps)
             )
             position_names = [
                 _add_position_column(table, levels_up)
@@ -149,7 +149,7 @@ def _inherit_column(
         name = f"{to_singular(table_word)}_{name}"
     values = [column.values[row] for row in ancestor_rows.tolist()]
     return DraftColumn(
-        unused_name(name, table.column_names),
+        find_unused_name(name, table.column_names),
         _find_source(table, column),
         column.path,
         values,
@@ -164,14 +164,14 @@ def _find_source(table: DraftTable, column: DraftColumn) -> str:
     steps_between = table.steps[len(outer_steps) : -1]
     has_relative_path = (
         table.steps[: len(outer_steps)] == outer_steps
-        and isinstance(outer_steps[-1], Each)
+        and isinstance(outer_steps[-1], Elements)
         and not any(isinstance(step, Entries) for step in steps_between)
     )
     if column.source[0] == "$":
         return column.source
     if not has_relative_path or column.source[0] == "[":
         return f"$.{format_path(bind_to_row(parse_path(column.path)))}"
-    return "^" * (1 + sum(isinstance(step, Each) for step in steps_between)) + column.source
+    return "^" * (1 + sum(isinstance(step, Elements) for step in steps_between)) + column.source
 
 
 def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
@@ -184,7 +184,7 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
     positions = [row_set.row_keys[row] for row in table.row_set.enclosing_rows(row_set)]
     name = "position"
     if levels_up or name in table.column_names:
-        name = unused_name("row" if levels_up else "row_number", table.column_names)
+        name = find_unused_name("row" if levels_up else "row_number", table.column_names)
     column = DraftColumn(name, "^" * levels_up + "#0", table.path, positions)
     column.format = find_format(column.values, name)
     table.add_column(column, 0)
@@ -198,7 +198,7 @@ def _add_currency_column(column: DraftColumn) -> None:
     currencies = [
         parse_currency(value) if isinstance(value, str) else value for value in column.values
     ]
-    name = unused_name(f"{column.name}_currency", table.column_names)
+    name = find_unused_name(f"{column.name}_currency", table.column_names)
     currency_column = DraftColumn(name, column.source, column.path, currencies)
     reason = "the signs or codes of the amounts"
     currency_column.format = FieldFormat("string", "currency", amount_format.missing, reason)

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from aatoolkit import sections as vocabulary
-from aatoolkit._util.text import unused_name
+from aatoolkit._util.text import find_unused_name
 from aatoolkit.jsontree.paths import format_path
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section, column as columns
@@ -119,7 +119,7 @@ def _name_repeated_code(analysis_by_variable: Mapping[str, Analysis]) -> dict[st
         if count >= _MIN_REPETITIONS and len(code) > _MAX_LITERAL_LENGTH and name.isidentifier():
             used_names = [*name_by_code.values(), *analysis_by_variable, *vocabulary.VOCABULARY]
             used_names += "PROFILE", "SCOPE_OPTIONS"
-            name_by_code[code] = unused_name(name, used_names)
+            name_by_code[code] = find_unused_name(name, used_names)
     return name_by_code
 
 

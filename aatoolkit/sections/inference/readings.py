@@ -16,7 +16,12 @@ import numpy as np
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.lexicon import ends_with_word_of, has_word_of, read_text_table, words_of
-from aatoolkit.jsontree.coerce import CURRENCY_SIGNS, MAX_PARSED_LENGTH, parse_currency, read_as
+from aatoolkit.jsontree.coerce import (
+    CURRENCY_SIGNS,
+    MAX_PARSED_LENGTH,
+    parse_currency,
+    parse_values,
+)
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning_of
 
@@ -155,7 +160,7 @@ def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_val
     The arguments ``dtype``, ``parse`` (the notation) and ``missing_values`` are as in `Column`.
     """
     reading = Reading(dtype, parse, missing=missing_values)
-    parsed_values = read_as(values, reading, _TRIAL_YEAR)
+    parsed_values = parse_values(values, reading, _TRIAL_YEAR)
     return None if parsed_values.invalid_positions else parsed_values.array
 
 
@@ -195,7 +200,7 @@ def _find_number_format(
     reason += f"; {sentinels[0]} breaks the range of the rest" if sentinels else ""
     dtype = "Int64" if all(type(value) is int for value in regular_numbers) else "Float64"
     decimals = max(map(_count_decimals, regular_numbers))
-    numbers = _to_floats(read_as(values, Reading(dtype, missing=missing_values)).array)
+    numbers = _to_floats(parse_values(values, Reading(dtype, missing=missing_values)).array)
     return FieldFormat(dtype, None, missing_values, reason, max_decimals=decimals, numbers=numbers)
 
 

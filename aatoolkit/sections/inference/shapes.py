@@ -8,8 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from aatoolkit._util.lexicon import words_of
-from aatoolkit._util.text import unused_name
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
+from aatoolkit._util.text import find_unused_name
+from aatoolkit.jsontree.paths import (
+    Elements,
+    Entries,
+    Field,
+    NamedColumn,
+    Position,
+    Step,
+    format_path,
+)
 from aatoolkit.sections import Rows
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.axes import JsonStructure, RowSet
@@ -84,7 +92,7 @@ def _create_table(row_set: RowSet, vocabulary: Vocabulary) -> DraftTable:
     for ancestor in reversed([*row_set.iter_with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
             keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
-            name = unused_name(
+            name = find_unused_name(
                 _name_key_column(ancestor, vocabulary), [column.name for column in key_columns]
             )
             path = f"{format_path(ancestor.steps)}~"
@@ -133,7 +141,7 @@ def _add_column(
         steps == row_set.steps and is_in_shared_record and not row_set.has_element_names
     )
     first_name_index = next(
-        (index for index, step in enumerate(steps) if isinstance(step, Named)),
+        (index for index, step in enumerate(steps) if isinstance(step, NamedColumn)),
         container_length if is_named_by_list else row_path_length,
     )
     path_words = _specific_words(steps[first_name_index:])
@@ -141,7 +149,7 @@ def _add_column(
     texts = [value for value in values if type(value) is str]
     name = specific_words[-1] if specific_words else ""
     dimension = vocabulary.find_dimension(texts)
-    is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(texts)
+    is_label = is_in_shared_record and isinstance(steps[-1], Elements) and bool(texts)
     is_label &= dimension != "number"  # which is a measure, written as text
     if is_label:
         name = dimension or to_singular(name)
@@ -149,8 +157,10 @@ def _add_column(
         name = dimension
     if len(specific_words) > 1 or name in table.column_names:
         name = "_".join(specific_words)
-    name = unused_name(name, table.column_names) if name else ""
-    pattern_steps = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
+    name = find_unused_name(name, table.column_names) if name else ""
+    pattern_steps = [
+        type(step)() if isinstance(step, Elements | Entries) else step for step in steps
+    ]
     table.add_column(DraftColumn(name, source, format_path(pattern_steps), values, is_label))
 
 
@@ -163,10 +173,10 @@ def _declare_header(table: DraftTable) -> None:
     named_steps = [
         steps[-1]
         for steps, _ in table.row_set.columns
-        if steps and steps[:-1] == rows.steps and isinstance(steps[-1], Named)
+        if steps and steps[:-1] == rows.steps and isinstance(steps[-1], NamedColumn)
     ]
     header_paths = {step.header for step in named_steps}
-    is_plain_list = rows.steps[-1:] == (Each(),) and not (rows.labels or rows.first)
+    is_plain_list = rows.steps[-1:] == (Elements(),) and not (rows.labels or rows.first)
     if is_plain_list and len(named_steps) == len(table.columns) and len(header_paths) == 1:
         (header_path,) = header_paths
         if not any(isinstance(step, Position) for step in header_path):
@@ -189,7 +199,7 @@ def _word_of_step(step: Step) -> str:
     first element, and for steps that lead to all elements.
     """
     match step:
-        case Field(name) | Named(_, name):
+        case Field(name) | NamedColumn(_, name):
             return to_snake_case(name)
         case Position(number) if number:
             return str(number + 1)
@@ -204,7 +214,7 @@ def _name_nameless_columns(table: DraftTable) -> None:
     for column in table.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{list_name}_{column.name}" if column.name else list_name
-            column.name = unused_name(name, table.column_names)
+            column.name = find_unused_name(name, table.column_names)
 
 
 def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> str:
@@ -221,4 +231,4 @@ def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> s
     """
     words = _specific_words(table.row_set.container_path, "shell") if table.steps else ["facts"]
     other_words = [word for word in words if word != section_name]
-    return unused_name("_".join([section_name, *other_words[-1:]]), used_names)
+    return find_unused_name("_".join([section_name, *other_words[-1:]]), used_names)

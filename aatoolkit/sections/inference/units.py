@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from aatoolkit._util.lexicon import read_text_table, words_of
-from aatoolkit._util.text import some_of
+from aatoolkit._util.text import join_some
 from aatoolkit.sections import (
     COUNT,
     CURRENCY,
@@ -324,7 +324,9 @@ def _find_weighted_rule(column: DraftColumn, is_share: bool, name_words: set[str
             return Guess(None, OPEN, "too few rows to prove which counts it is made of")
         return Guess(None, OPEN, "the counts that it is made of are not in the response")
     if len(weight_names) > 1:
-        return Guess(None, OPEN, f"a mean with weights from one of {some_of(sorted(weight_names))}")
+        return Guess(
+            None, OPEN, f"a mean with weights from one of {join_some(sorted(weight_names))}"
+        )
     (weight_name,) = weight_names
     if "." in weight_name or weight_name.startswith("sum of "):
         return Guess(None, OPEN, f"a mean over {weight_name}, which is no column of this table")
@@ -387,7 +389,7 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
     if has_one_numerator and first_ratio.numerator.is_in_table:
         why = "a ratio: divide {} by {} anew".format(*first_ratio.operand_names)
         return Guess(refused(why), PROVED, f"{first_ratio} on {first_ratio.row_count} rows")
-    ratios_text = some_of([*dict.fromkeys(map(str, equal_ratios))])
+    ratios_text = join_some([*dict.fromkeys(map(str, equal_ratios))])
     return Guess(None, OPEN, f"one of {ratios_text}, not all columns of this table")
 
 

@@ -26,13 +26,13 @@ from datetime import timedelta
 from typing import Any
 
 from aatoolkit.service.answer import (
-    SectionAnswer,
+    SectionResponse,
     State,
-    answers_availability,
-    find_missing_states,
-    section,
+    explain_no_rows,
+    find_answers_availability,
+    find_previous_window_states,
+    register_section,
     select_fields,
-    why_no_rows,
 )
 from aatoolkit.service.measures import (
     BY_DAY,
@@ -40,15 +40,15 @@ from aatoolkit.service.measures import (
     BY_PROMPT,
     BY_PROMPT_AND_ENGINE,
     PREVIOUS_PREFIX,
-    TOTAL,
+    UNGROUPED,
     Grouping,
     add_previous_prefix,
     count_citations,
+    divide,
+    explain_no_mentions,
+    explain_no_own_citations,
     measure_brands,
     measure_focus_brands,
-    ratio,
-    why_no_mentions,
-    why_no_own_citations,
 )
 from aatoolkit.service.observations import JsonObject, Observations
 
@@ -70,14 +70,14 @@ topBrands[].previousAnswerCount
 """
 
 
-@section("overview")
-def overview(observations: Observations) -> SectionAnswer:
+@register_section("overview")
+def overview(observations: Observations) -> SectionResponse:
     """Return the section ``overview``: key figures, key figures by day, brands and engines."""
     reasons = mentions_reason, citations_reason = (
-        why_no_mentions(observations),
-        why_no_own_citations(observations),
+        explain_no_mentions(observations),
+        explain_no_own_citations(observations),
     )
-    state_by_path = find_missing_states(observations, _OVERVIEW_PREVIOUS_PATHS)
+    state_by_path = find_previous_window_states(observations, _OVERVIEW_PREVIOUS_PATHS)
     if mentions_reason:
         state_by_path |= {
             f"kpis.{kpi_name}": State("unavailable", mentions_reason)
@@ -85,14 +85,14 @@ def overview(observations: Observations) -> SectionAnswer:
         }
     if citations_reason:
         state_by_path["kpis.citationShare"] = State("unavailable", citations_reason)
-    return SectionAnswer(
+    return SectionResponse(
         {
             "kpis": _compute_kpis(observations),
-            "trends": {"granularity": "day", "points": _compute_daily_figures(observations)},
+            "trends": {"granularity": "day", "points": _compute_daily_key_figures(observations)},
             "topBrands": _list_top_brands(observations),
             "engines": _list_engine_measures(observations),
         },
-        answers_availability(observations, reasons=reasons, fields=state_by_path),
+        find_answers_availability(observations, reasons=reasons, fields=state_by_path),
     )
 
 
@@ -113,23 +113,23 @@ def _compute_kpis(observations: Observations) -> JsonObject:
 
     Key figures that are quotients also have their numerator and denominator.
     """
-    figures = _compute_figures(observations)
-    previous_figures = (
-        _compute_figures(observations, PREVIOUS_PREFIX)
-        if observations.has_previous
-        else dict.fromkeys(figures)
+    key_figures = _compute_key_figures(observations)
+    previous_key_figures = (
+        _compute_key_figures(observations, PREVIOUS_PREFIX)
+        if observations.has_previous_window
+        else dict.fromkeys(key_figures)
     )
     kpis = {}
     for definition in _KPI_DEFINITIONS.strip().splitlines():
-        kpi_name, column, unit, *assignments = definition.split()
-        column_by_operand = dict(assignment.split("=") for assignment in assignments)
+        kpi_name, column, unit, *operand_texts = definition.split()
+        column_by_operand = dict(operand_text.split("=") for operand_text in operand_texts)
         kpis[kpi_name] = {
-            "value": figures[column],
-            "previous": previous_figures[column],
-            **{operand: figures[column_by_operand[operand]] for operand in column_by_operand},
+            "value": key_figures[column],
+            "previous": previous_key_figures[column],
+            **{operand: key_figures[column_by_operand[operand]] for operand in column_by_operand},
             **add_previous_prefix(
                 {
-                    operand: previous_figures[column_by_operand[operand]]
+                    operand: previous_key_figures[column_by_operand[operand]]
                     for operand in column_by_operand
                 }
             ),
@@ -138,22 +138,24 @@ def _compute_kpis(observations: Observations) -> JsonObject:
     return kpis
 
 
-def _compute_figures(observations: Observations, table_prefix: str = "") -> JsonObject:
+def _compute_key_figures(observations: Observations, table_prefix: str = "") -> JsonObject:
     """Return a dict of the key figures of one window, and the counts from which they are computed.
 
     ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window before.
     """
-    figures = (
-        measure_focus_brands(observations, TOTAL, table_prefix)[()]
-        | count_citations(observations, TOTAL, table_prefix)[()]
+    key_figures = (
+        measure_focus_brands(observations, UNGROUPED, table_prefix)[()]
+        | count_citations(observations, UNGROUPED, table_prefix)[()]
     )
-    mention_rate = figures["mention_rate"]
-    figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
-    figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
-    return figures
+    mention_rate = key_figures["mention_rate"]
+    key_figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
+    key_figures["citation_share"] = divide(
+        key_figures["own_citation_count"], key_figures["citation_count"]
+    )
+    return key_figures
 
 
-def _compute_daily_figures(observations: Observations) -> list[JsonObject]:
+def _compute_daily_key_figures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per day of the window: its key figures."""
     measures = measure_focus_brands(observations, BY_DAY)
     citation_counts = count_citations(observations, BY_DAY)
@@ -179,7 +181,7 @@ def _compute_daily_figures(observations: Observations) -> list[JsonObject]:
 
 def _find_previous_by_brand(observations: Observations) -> dict[str, JsonObject]:
     """Return a dict from brand to its measures in the previous window."""
-    rows = measure_brands(observations, PREVIOUS_PREFIX) if observations.has_previous else []
+    rows = measure_brands(observations, PREVIOUS_PREFIX) if observations.has_previous_window else []
     return {row["brand"]: row for row in rows}
 
 
@@ -191,8 +193,8 @@ def _list_top_brands(observations: Observations) -> list[JsonObject]:
     previous_by_brand = _find_previous_by_brand(observations)
     brand_objects = []
     for row in measure_brands(observations):
-        previous_row = previous_by_brand.get(row["brand"], {})
-        mention_rates = previous_row.get("mention_rate"), row["mention_rate"]
+        previous_measures = previous_by_brand.get(row["brand"], {})
+        mention_rates = previous_measures.get("mention_rate"), row["mention_rate"]
         brand_objects.append(
             {
                 **select_fields(
@@ -204,7 +206,7 @@ def _list_top_brands(observations: Observations) -> list[JsonObject]:
                 "mentionRateChange": None
                 if None in mention_rates
                 else mention_rates[1] - mention_rates[0],
-                **add_previous_prefix(select_fields(previous_row, "mentionCount answerCount")),
+                **add_previous_prefix(select_fields(previous_measures, "mentionCount answerCount")),
             }
         )
     return brand_objects
@@ -296,8 +298,8 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 """
 
 
-@section("ranking")
-def ranking(observations: Observations) -> SectionAnswer:
+@register_section("ranking")
+def ranking(observations: Observations) -> SectionResponse:
     """Return the section ``ranking``: brands by rank, by prompt, by engine and by day."""
     leaderboard = _make_leaderboard(observations)
     has_mentions = observations.has_rows("mentions")
@@ -322,17 +324,17 @@ def ranking(observations: Observations) -> SectionAnswer:
         },
         "history": observations.fetch_rows(_DAILY_RANKS_SQL) if has_mentions else [],
         "byPrompt": observations.fetch_rows(
-            _MENTIONS_BY_PROMPT_SQL, compared=observations.has_previous
+            _MENTIONS_BY_PROMPT_SQL, compared=observations.has_previous_window
         )
         if has_mentions
         else [],
     }
-    return SectionAnswer(
+    return SectionResponse(
         body,
-        answers_availability(
+        find_answers_availability(
             observations,
-            reasons=[why_no_rows(observations, "mentions")],
-            fields=find_missing_states(observations, _RANKING_PREVIOUS_PATHS),
+            reasons=[explain_no_rows(observations, "mentions")],
+            fields=find_previous_window_states(observations, _RANKING_PREVIOUS_PATHS),
         ),
     )
 
@@ -408,8 +410,8 @@ ORDER BY occurrences DESC, claim_id
 """
 
 
-@section("perception")
-def perception(observations: Observations) -> SectionAnswer:
+@register_section("perception")
+def perception(observations: Observations) -> SectionResponse:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
     sentiment_rows = [
         {"brand": row["brand"], **_select_sentiment(row), **select_fields(row, "own mentionCount")}
@@ -417,9 +419,9 @@ def perception(observations: Observations) -> SectionAnswer:
     ]
     day_rows = measure_focus_brands(observations, BY_DAY).items()
     reason_by_field = {
-        "sentiment": why_no_rows(observations, "mentions"),
-        "sentimentTrend": why_no_mentions(observations),
-        "attributes": why_no_rows(observations, "attributes"),
+        "sentiment": explain_no_rows(observations, "mentions"),
+        "sentimentTrend": explain_no_mentions(observations),
+        "attributes": explain_no_rows(observations, "attributes"),
         "claims": None
         if observations.has_rows("claim_sightings")
         else "The store holds no claims for this project.",
@@ -429,7 +431,7 @@ def perception(observations: Observations) -> SectionAnswer:
         for field_name, reason in reason_by_field.items()
         if reason
     }
-    return SectionAnswer(
+    return SectionResponse(
         {
             "sentiment": sentiment_rows,
             "sentimentTrend": [
@@ -440,7 +442,7 @@ def perception(observations: Observations) -> SectionAnswer:
             "attributes": observations.fetch_rows(_ATTRIBUTES_SQL),
             "claims": observations.fetch_rows(_CLAIMS_SQL),
         },
-        answers_availability(
+        find_answers_availability(
             observations,
             sum(row["scoredCount"] for row in sentiment_rows if row["scoredCount"] is not None),
             reasons=dict.fromkeys(reason_by_field.values()),
@@ -516,8 +518,8 @@ FROM store.projects CROSS JOIN counted WHERE host = $host
 """
 
 
-@section("prompts")
-def prompts(observations: Observations) -> SectionAnswer:
+@register_section("prompts")
+def prompts(observations: Observations) -> SectionResponse:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
     rows = _list_prompts(observations)
     account_fields = observations.fetch_row(_ACCOUNT_SQL)
@@ -526,16 +528,16 @@ def prompts(observations: Observations) -> SectionAnswer:
         for field_name, value in account_fields.items()
         if value is None
     }
-    state_by_path |= find_missing_states(observations, _PROMPTS_PREVIOUS_PATHS)
-    return SectionAnswer(
+    state_by_path |= find_previous_window_states(observations, _PROMPTS_PREVIOUS_PATHS)
+    return SectionResponse(
         {
             "account": account_fields,
             "rows": rows,
             "paging": {"offset": 0, "limit": max(_PAGE_SIZE, len(rows)), "total": len(rows)},
         },
-        answers_availability(
+        find_answers_availability(
             observations,
-            reasons=(why_no_mentions(observations), why_no_own_citations(observations)),
+            reasons=(explain_no_mentions(observations), explain_no_own_citations(observations)),
             fields=state_by_path,
         ),
     )
@@ -578,20 +580,20 @@ def _list_prompts(observations: Observations) -> list[JsonObject]:
 
 
 def _find_previous_measures(
-    observations: Observations, grouping: Grouping, group: Any, names: str
+    observations: Observations, grouping: Grouping, group: Any, measure_names: str
 ) -> JsonObject:
     """Return measures of one group of answers in the window before the requested one.
 
-    ``group`` is the key of the group, for example the id of a prompt. ``names`` has the names of
-    the measures, separated by spaces; in the result, they have the prefix ``previous``.
+    ``group`` is the key of the group, for example the id of a prompt. ``measure_names`` has the
+    names of the measures, separated by spaces; in the result, they have the prefix ``previous``.
     """
     row = {}
-    if observations.has_previous:
+    if observations.has_previous_window:
         row = {
             "answer_count": 0,
             **measure_focus_brands(observations, grouping, PREVIOUS_PREFIX).get(group, {}),
         }
-    return add_previous_prefix(select_fields(row, names))
+    return add_previous_prefix(select_fields(row, measure_names))
 
 
 def _find_runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:
@@ -601,7 +603,7 @@ def _find_runs_by_prompt(observations: Observations) -> dict[str, list[JsonObjec
     """
     measures = measure_focus_brands(observations, BY_PROMPT_AND_ENGINE)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
-    is_measured = why_no_mentions(observations) is None
+    is_measured = explain_no_mentions(observations) is None
     for row in observations.fetch_rows(_LATEST_RUNS_SQL, measured=is_measured):
         prompt_and_engine = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
@@ -663,8 +665,8 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 }
 
 
-@section("chats")
-def chats(observations: Observations) -> SectionAnswer:
+@register_section("chats")
+def chats(observations: Observations) -> SectionResponse:
     """Return the section ``chats``: the latest runs, with any outcome.
 
     A run is one prompt sent to an engine (AI assistant).
@@ -680,9 +682,9 @@ def chats(observations: Observations) -> SectionAnswer:
         for row in chat_rows:
             # An engine that hides its query expansions leaves them unknown, not empty.
             row[field_name] = items_by_chat[row["chatId"]] or (None if row[field_name] else [])
-    sampling = {"returned": len(chat_rows), "matched": matched_count, "method": "most_recent"}
+    sampling_note = {"returned": len(chat_rows), "matched": matched_count, "method": "most_recent"}
     reason = f"Sampled answers: {len(chat_rows)} of {matched_count} matching answers returned"
-    availability = answers_availability(
+    availability = find_answers_availability(
         observations,
         sample_count=matched_count,
         reasons=[f"{reason}, the latest, from {chat_rows[-1]['ranAt']:%Y-%m-%d} on."]
@@ -691,9 +693,9 @@ def chats(observations: Observations) -> SectionAnswer:
         fields={
             f"chats[].{table}": State("unavailable", empty_reason)
             for table in _SQL_BY_CHAT_FIELD
-            if (empty_reason := why_no_rows(observations, table))
+            if (empty_reason := explain_no_rows(observations, table))
         },
     )
     if matched_count and availability.status == "unavailable":
         availability = replace(availability, status="partial")
-    return SectionAnswer({"sampling": sampling, "chats": chat_rows}, availability)
+    return SectionResponse({"sampling": sampling_note, "chats": chat_rows}, availability)

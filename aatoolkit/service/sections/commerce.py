@@ -22,12 +22,12 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
 from aatoolkit.service.answer import (
-    SectionAnswer,
     SectionAvailability,
+    SectionResponse,
     State,
-    answers_availability,
-    section,
-    why_no_rows,
+    explain_no_rows,
+    find_answers_availability,
+    register_section,
 )
 from aatoolkit.service.measures import are_citations_counted
 from aatoolkit.service.observations import JsonObject, Observations
@@ -94,7 +94,7 @@ FROM listed LEFT JOIN store.advertisers USING (host, advertiser)
 WHERE advertiser IS NOT NULL GROUP BY advertiser ORDER BY observations DESC, advertiser
 """
 
-_AD_SUPPORT_SQL = f"""
+_AD_ENGINES_SQL = f"""
 WITH {_AD_TABLES_SQL},
 supported AS (
   SELECT engine, coalesce(label, engine) AS label,
@@ -115,14 +115,14 @@ FROM supported ORDER BY engine
 """
 
 
-@section("ads")
-def ads(observations: Observations) -> SectionAnswer:
+@register_section("ads")
+def ads(observations: Observations) -> SectionResponse:
     """Return the section ``ads``: advertisements, and the share of answers with one.
 
     The brand filter selects advertisers. Shares are still of the advertisements of all advertisers,
     or of all answers.
     """
-    engines = observations.fetch_rows(_AD_SUPPORT_SQL)
+    engines = observations.fetch_rows(_AD_ENGINES_SQL)
     body = {
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
         "observations": observations.fetch_rows(_AD_LIST_SQL),
@@ -132,7 +132,7 @@ def ads(observations: Observations) -> SectionAnswer:
     totals = observations.fetch_row(_AD_TOTALS_SQL)
     if totals["answersChecked"] and observations.has_rows("ads"):
         body["totals"] = totals
-    return SectionAnswer(body, _find_ads_availability(observations, engines, body))
+    return SectionResponse(body, _find_ads_availability(observations, engines, body))
 
 
 def _find_ads_availability(
@@ -147,18 +147,18 @@ def _find_ads_availability(
     state_by_engine = {
         row["engine"]: State(row["status"], row["reason"]) for row in engines if row["status"]
     }
-    unexamined_labels = [
+    unexamined_engines = [
         row["label"] for row in engines if row["support"] == "not_checked" and row["answered"]
     ]
     if engines and all(row["support"] == "not_applicable" for row in engines):
         reason = " ".join(str(state.reason) for state in state_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
-    if empty_reason := why_no_rows(observations, "ads"):
+    if empty_reason := explain_no_rows(observations, "ads"):
         return SectionAvailability("unavailable", empty_reason, engines=state_by_engine)
     answer_count = body["totals"]["answersChecked"]
-    reason = f"Answers of {', '.join(unexamined_labels)} were not examined for advertisements."
-    availability = answers_availability(
-        observations, sample_count=answer_count, reasons=[reason] if unexamined_labels else ()
+    reason = f"Answers of {', '.join(unexamined_engines)} were not examined for advertisements."
+    availability = find_answers_availability(
+        observations, sample_count=answer_count, reasons=[reason] if unexamined_engines else ()
     )
     availability = replace(availability, engines={**availability.engines, **state_by_engine})
     if answer_count:
@@ -285,8 +285,8 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 """
 
 
-@section("shopping")
-def shopping(observations: Observations) -> SectionAnswer:
+@register_section("shopping")
+def shopping(observations: Observations) -> SectionResponse:
     """Return the section ``shopping``: products, brands and merchants in shopping results."""
     body: JsonObject = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
@@ -294,21 +294,21 @@ def shopping(observations: Observations) -> SectionAnswer:
         "products": [],
         "merchants": [],
     }
-    if reason := why_no_rows(observations, "product_mentions"):
-        return SectionAnswer(body, SectionAvailability("unavailable", reason))
+    if reason := explain_no_rows(observations, "product_mentions"):
+        return SectionResponse(body, SectionAvailability("unavailable", reason))
     totals = observations.fetch_row(_SHOPPING_TOTALS_SQL)
     engine_labels = observations.fetch_column(_UNEXAMINED_ENGINES_SQL)
     reasons = [f"Answers of {', '.join(engine_labels)} were not examined."] if engine_labels else ()
-    availability = answers_availability(
+    availability = find_answers_availability(
         observations, sample_count=totals["answersWithShopping"], reasons=reasons
     )
     if not totals["answersChecked"]:
-        return SectionAnswer(body, replace(availability, status="unavailable"))
+        return SectionResponse(body, replace(availability, status="unavailable"))
     body["totals"] = totals
     body["brands"] = observations.fetch_rows(_SHOPPING_BRANDS_SQL)
     body["products"] = observations.fetch_rows(_PRODUCTS_SQL)
     body["merchants"] = observations.fetch_rows(_MERCHANTS_SQL)
-    return SectionAnswer(body, availability)
+    return SectionResponse(body, availability)
 
 
 # --- conversions -------------------------------------------------------------------------------
@@ -441,39 +441,39 @@ totals.otherConversions totals.otherCompleteSessions engines[].completeSessions
 engines[].conversions engines[].conversionRate landingPages[].completeSessions
 landingPages[].conversions daily[].byEngine{}.conversions
 """
-_TOTAL_NAMES = """
+_TOTAL_COLUMNS = """
 sessions aiSessions aiSessionShare aiConversions aiConversionRate otherConversionRate aiRevenue
 aiCompleteSessions otherConversions otherCompleteSessions
 """
 
 
-@section("conversions", filters=("engine",))
-def conversions(observations: Observations) -> SectionAnswer:
+@register_section("conversions", filters=("engine",))
+def conversions(observations: Observations) -> SectionResponse:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
     analytics_row = observations.fetch_row(_ANALYTICS_SQL)
     body: JsonObject = {
         "source": analytics_row["source"],
-        "totals": dict.fromkeys(_TOTAL_NAMES.split()),
+        "totals": dict.fromkeys(_TOTAL_COLUMNS.split()),
         "engines": [],
         "landingPages": [],
         "daily": [],
     }
     if analytics_row["source"]["provider"] in (None, "none"):
         reason = "No web analytics is connected."
-        return SectionAnswer(
+        return SectionResponse(
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
         )
     # The last day whose conversions count; None if they are not recorded.
     last_day: date | None = analytics_row["conversions_through"]
     if last_day is None and observations.has_rows("conversions"):
         last_day = observations.window.end
-    day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
-    if not day_counts["days"]:
-        sentence = "No visits were recorded in this window."
-        reason = why_no_rows(observations, "visits") or sentence
-        return SectionAnswer(body, SectionAvailability("unavailable", reason))
+    day_count_row = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
+    if not day_count_row["days"]:
+        reason_sentence = "No visits were recorded in this window."
+        reason = explain_no_rows(observations, "visits") or reason_sentence
+        return SectionResponse(body, SectionAvailability("unavailable", reason))
     has_currency = analytics_row["source"]["currency"] is not None
-    is_measured = day_counts["measured"]
+    is_measured = day_count_row["measured"]
     parameters = {"through": last_day, "priced": has_currency, "measured": is_measured}
     body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
     body["engines"] = observations.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
@@ -483,35 +483,35 @@ def conversions(observations: Observations) -> SectionAnswer:
     body["daily"] = observations.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
     reasons = []
     state_by_path = {}
-    if day_counts["days"] < observations.window.days:
-        missing_days = observations.window.days - day_counts["days"]
+    if day_count_row["days"] < observations.window.days:
+        missing_days = observations.window.days - day_count_row["days"]
         reasons.append(
             f"{missing_days} of {observations.window.days} days in the window have no record."
         )
-    if last_day is None or last_day < day_counts["last_day"]:
-        sentence = "Conversions are not recorded."
+    if last_day is None or last_day < day_count_row["last_day"]:
+        reason_sentence = "Conversions are not recorded."
         if last_day is not None:
-            sentence = (
+            reason_sentence = (
                 f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
             )
-        reasons.append(sentence)
-        field_state = State("partial" if is_measured else "unavailable", sentence)
+        reasons.append(reason_sentence)
+        field_state = State("partial" if is_measured else "unavailable", reason_sentence)
         state_by_path = dict.fromkeys((_CONVERSION_PATHS + _REVENUE_PATHS).split(), field_state)
     if not has_currency:
         field_state = State("unavailable", "The analytics property records no revenue.")
         state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), field_state)
-    unclear_engines = observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day)
-    if inseparable_labels := [row["label"] for row in unclear_engines if row["inseparable"]]:
+    inseparable_engines = observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day)
+    if inseparable_labels := [row["label"] for row in inseparable_engines if row["inseparable"]]:
         reasons.append(
             f"{', '.join(inseparable_labels)} traffic cannot be separated from other traffic."
         )
-    recorded_until = datetime.combine(day_counts["last_day"] + timedelta(days=1), time())
+    recording_end = datetime.combine(day_count_row["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,
         sample_count=body["totals"]["aiSessions"],
-        as_of=min(observations.as_of, recorded_until),
+        as_of=min(observations.as_of, recording_end),
         fields=state_by_path,
-        engines={row["engine"]: State(row["status"], row["reason"]) for row in unclear_engines},
+        engines={row["engine"]: State(row["status"], row["reason"]) for row in inseparable_engines},
     )
-    return SectionAnswer(body, availability)
+    return SectionResponse(body, availability)

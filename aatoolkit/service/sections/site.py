@@ -12,7 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section, why_no_rows
+from aatoolkit.service.answer import (
+    SectionAvailability,
+    SectionResponse,
+    State,
+    explain_no_rows,
+    register_section,
+)
 from aatoolkit.service.measures import are_citations_counted
 from aatoolkit.service.observations import JsonObject, Observations
 
@@ -132,11 +138,11 @@ _REQUIREMENT_BY_SETTING = {
     "cname": ("connected", "CNAME gateway is not connected."),
     "dcv": ("valid", "Domain control validation is not complete."),
 }
-_TOTAL_NAMES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes")
+_TOTAL_COLUMNS = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes")
 
 
-@section("crawl", filters=("engine",))
-def crawl(observations: Observations) -> SectionAnswer:
+@register_section("crawl", filters=("engine",))
+def crawl(observations: Observations) -> SectionResponse:
     """Return the section ``crawl``: the requests of AI crawlers for pages of the host.
 
     The engine filter selects the crawlers of its engines.
@@ -145,7 +151,7 @@ def crawl(observations: Observations) -> SectionAnswer:
     time_unit = "hour" if observations.window.days == 7 else "day"
     body: JsonObject = {
         "gateway": gateway,
-        "totals": dict.fromkeys(_TOTAL_NAMES),
+        "totals": dict.fromkeys(_TOTAL_COLUMNS),
         "bots": [],
         "series": {"bucket": time_unit, "timestamps": [], "requests": {}},
         "paths": [],
@@ -155,23 +161,25 @@ def crawl(observations: Observations) -> SectionAnswer:
         gateway["cname"]["state"] = "not_configured"
     if observations.has_rows("gateways") or not has_records:
         missing_settings = [
-            setting
-            for setting, (required_state, _) in _REQUIREMENT_BY_SETTING.items()
-            if gateway[setting]["state"] != required_state
+            setting_name
+            for setting_name, (required_state, _) in _REQUIREMENT_BY_SETTING.items()
+            if gateway[setting_name]["state"] != required_state
         ]
         if missing_settings:
-            reason = " ".join(_REQUIREMENT_BY_SETTING[setting][1] for setting in missing_settings)
+            reason = " ".join(
+                _REQUIREMENT_BY_SETTING[setting_name][1] for setting_name in missing_settings
+            )
             availability = SectionAvailability(
                 "not_connected", reason, requires=tuple(missing_settings)
             )
-            return SectionAnswer(body, availability)
+            return SectionResponse(body, availability)
     totals = observations.fetch_row(_CRAWL_TOTALS_SQL)
-    availability = _find_availability(observations, totals)
+    availability = _find_crawl_availability(observations, totals)
     if availability.status != "unavailable":
         # Without requests all totals are 0; else a total that no request recorded is null.
-        total_by_name = {name: totals[name] for name in _TOTAL_NAMES}
+        total_by_name = {name: totals[name] for name in _TOTAL_COLUMNS}
         total_by_name["uniquePaths"] = total_by_name["uniquePaths"] or None
-        body["totals"] = total_by_name if totals["uniqueBots"] else dict.fromkeys(_TOTAL_NAMES, 0)
+        body["totals"] = total_by_name if totals["uniqueBots"] else dict.fromkeys(_TOTAL_COLUMNS, 0)
         body["bots"] = observations.fetch_rows(_CRAWLERS_SQL)
         timestamps_sql = f"WITH {_TIME_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
         body["series"]["timestamps"] = observations.fetch_column(timestamps_sql, bucket=time_unit)
@@ -183,10 +191,10 @@ def crawl(observations: Observations) -> SectionAnswer:
         body["paths"] = observations.fetch_rows(
             _CRAWLED_PATHS_SQL, counted=are_citations_counted(observations)
         )
-    return SectionAnswer(body, availability)
+    return SectionResponse(body, availability)
 
 
-def _find_availability(
+def _find_crawl_availability(
     observations: Observations, totals: Mapping[str, Any]
 ) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``crawl``.
@@ -194,7 +202,7 @@ def _find_availability(
     It is ``partial`` if some hours were not recorded. ``totals`` has the number of requests, and
     how many of them have no value in an optional column.
     """
-    requested_engines = observations.question.filter("engine")
+    requested_engines = observations.scope.filter_values("engine")
     if requested_engines and not observations.fetch_value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
     ):
@@ -292,8 +300,8 @@ _DESCRIPTION_BY_JSON_PATH = {
 }
 
 
-@section("crawlability", filters=("engine",))
-def crawlability(observations: Observations) -> SectionAnswer:
+@register_section("crawlability", filters=("engine",))
+def crawlability(observations: Observations) -> SectionResponse:
     """Return the section ``crawlability``: the results of the latest examination of the site.
 
     The score is the percentage of checks that passed.
@@ -305,15 +313,15 @@ def crawlability(observations: Observations) -> SectionAnswer:
         "files": {},
         "pages": [],
     }
-    latest_check = next(iter(observations.fetch_rows(_LATEST_CHECK_SQL)), None)
-    if latest_check is None:
-        sentence = "The site was not examined up to the end of this window."
-        reason = why_no_rows(observations, "site_checks") or sentence
-        return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    checked_at = body["checkedAt"] = latest_check["checked_at"]
+    latest_check_row = next(iter(observations.fetch_rows(_LATEST_CHECK_SQL)), None)
+    if latest_check_row is None:
+        default_reason = "The site was not examined up to the end of this window."
+        reason = explain_no_rows(observations, "site_checks") or default_reason
+        return SectionResponse(body, SectionAvailability("unavailable", reason))
+    checked_at = body["checkedAt"] = latest_check_row["checked_at"]
     body["score"] = observations.fetch_row(_CHECK_SCORE_SQL, checked_at=checked_at)
     robots_rules = observations.fetch_rows(_ROBOTS_RULES_SQL, checked_at=checked_at)
-    body["robots"] = {**latest_check["robots"], "agents": robots_rules}
+    body["robots"] = {**latest_check_row["robots"], "agents": robots_rules}
     body["files"] = {
         row.pop("file"): row
         for row in observations.fetch_rows(_SITE_FILES_SQL, checked_at=checked_at)
@@ -330,4 +338,4 @@ def crawlability(observations: Observations) -> SectionAnswer:
     availability = SectionAvailability(
         sample_count=len(body["pages"]), as_of=checked_at, fields=state_by_path
     )
-    return SectionAnswer(body, availability)
+    return SectionResponse(body, availability)

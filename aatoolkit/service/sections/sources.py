@@ -34,14 +34,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from aatoolkit.service.answer import (
-    SectionAnswer,
     SectionAvailability,
+    SectionResponse,
     State,
-    answers_availability,
-    section,
-    why_no_rows,
+    explain_no_rows,
+    find_answers_availability,
+    register_section,
 )
-from aatoolkit.service.measures import NO_OWN_BRAND_REASON, why_no_own_citations
+from aatoolkit.service.measures import NO_OWN_BRAND_REASON, explain_no_own_citations
 from aatoolkit.service.observations import JsonObject, Observations
 
 _RETRIEVAL_IS_KNOWN_SQL = "bool_and(exposes_retrieval IS NOT FALSE)"
@@ -54,24 +54,24 @@ def _find_availability(observations: Observations, *json_paths: str) -> SectionA
     ``json_paths`` are the JSON paths of numbers about retrieved sources, which some engines (AI
     assistants) hide.
     """
-    if reason := why_no_rows(observations, "citations"):
+    if reason := explain_no_rows(observations, "citations"):
         return SectionAvailability("unavailable", reason)
-    hiding_labels = observations.fetch_column(
+    hiding_engines = observations.fetch_column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
         " ORDER BY 1"
     )
     state_by_path = {}
-    if hiding_labels:
-        reason = " ".join(f"{label} shows cited sources only." for label in hiding_labels)
+    if hiding_engines:
+        reason = " ".join(f"{label} shows cited sources only." for label in hiding_engines)
         do_all_hide = not observations.fetch_value(
             "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
             " WHERE exposes_retrieval IS NOT FALSE"
         )
-        hidden_state = State("not_applicable" if do_all_hide else "partial", reason)
-        state_by_path = dict.fromkeys(json_paths, hidden_state)
+        retrieval_state = State("not_applicable" if do_all_hide else "partial", reason)
+        state_by_path = dict.fromkeys(json_paths, retrieval_state)
     answer_count = observations.fetch_value("SELECT count(*) FROM named_answers")
-    return answers_availability(observations, sample_count=answer_count, fields=state_by_path)
+    return find_answers_availability(observations, sample_count=answer_count, fields=state_by_path)
 
 
 # --- domains -----------------------------------------------------------------------------------
@@ -151,8 +151,8 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 """
 
 
-@section("domains")
-def domains(observations: Observations) -> SectionAnswer:
+@register_section("domains")
+def domains(observations: Observations) -> SectionResponse:
     """Return the section ``domains``: the domains that answers cite, by rank.
 
     Numbers of retrievals are null if an engine (AI assistant) that cites the domain hides its
@@ -166,18 +166,21 @@ def domains(observations: Observations) -> SectionAnswer:
         "domains[].retrievedAnswerCount",
     )
     if availability.status == "unavailable":
-        total_names = ("citationCount", "uniqueDomains", "answerCount", "ownCitationShare")
-        return SectionAnswer(
-            {"totals": dict.fromkeys(total_names), "domains": [], "typeBreakdown": []}, availability
+        total_columns = ("citationCount", "uniqueDomains", "answerCount", "ownCitationShare")
+        return SectionResponse(
+            {"totals": dict.fromkeys(total_columns), "domains": [], "typeBreakdown": []},
+            availability,
         )
     body = {
         "totals": observations.fetch_row(
-            _CITATION_TOTALS_SQL, own_known=why_no_own_citations(observations) is None
+            _CITATION_TOTALS_SQL, own_known=explain_no_own_citations(observations) is None
         ),
-        "domains": observations.fetch_rows(_DOMAINS_SQL, comparable=observations.has_previous),
+        "domains": observations.fetch_rows(
+            _DOMAINS_SQL, comparable=observations.has_previous_window
+        ),
         "typeBreakdown": observations.fetch_rows(_DOMAIN_TYPES_SQL),
     }
-    return SectionAnswer(body, availability)
+    return SectionResponse(body, availability)
 
 
 # --- urls --------------------------------------------------------------------------------------
@@ -224,20 +227,20 @@ ORDER BY citations DESC, url
 """
 
 
-@section("urls")
-def urls(observations: Observations) -> SectionAnswer:
+@register_section("urls")
+def urls(observations: Observations) -> SectionResponse:
     """Return the section ``urls``: all web pages that answers cite, with their citation counts."""
     availability = _find_availability(observations, "items[].retrievalCount")
     page_rows = observations.fetch_rows(_CITED_PAGES_SQL)
     item_count = None if availability.status == "unavailable" else len(page_rows)
-    paging = {"nextCursor": None, "hasMore": False, "total": item_count}
-    return SectionAnswer({"items": page_rows, "paging": paging}, availability)
+    page_info = {"nextCursor": None, "hasMore": False, "total": item_count}
+    return SectionResponse({"items": page_rows, "paging": page_info}, availability)
 
 
 # --- gaps --------------------------------------------------------------------------------------
 
 GAP_KINDS = ("missing", "weak", "shared", "strong", "unique")
-SHARED_TOLERANCE = 0.2
+SHARED_GAP_TOLERANCE = 0.2
 """The relative difference from the competitors' mean up to which counts are ``shared``."""
 
 _COMPETITORS_SQL = """
@@ -325,8 +328,8 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 """
 
 
-@section("gaps")
-def gaps(observations: Observations) -> SectionAnswer:
+@register_section("gaps")
+def gaps(observations: Observations) -> SectionResponse:
     """Return the section ``gaps``, which compares a brand with its competitors.
 
     It has the number of citations of each domain in answers that mention the brand or a competitor,
@@ -347,37 +350,40 @@ def gaps(observations: Observations) -> SectionAnswer:
         "domainGaps": [],
         "topicGaps": [],
     }
-    reason = why_no_rows(observations, "citations", "mentions")
+    reason = explain_no_rows(observations, "citations", "mentions")
     if not own_brands:
         reason = reason or NO_OWN_BRAND_REASON
     if not competitors:
         reason = reason or "No competitor is tracked."
     if reason:
-        return SectionAnswer(body, SectionAvailability("unavailable", reason))
+        return SectionResponse(body, SectionAvailability("unavailable", reason))
     topic_counts = observations.fetch_row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
-    sentence = (
+    reason_sentence = (
         f"Answers to prompts without a topic, {topic_counts['n']} of {topic_counts['answers']},"
         " are in none of the topics."
     )
-    availability = answers_availability(
-        observations, fields={"topicGaps": State("partial", sentence)} if topic_counts["n"] else {}
+    availability = find_answers_availability(
+        observations,
+        fields={"topicGaps": State("partial", reason_sentence)} if topic_counts["n"] else {},
     )
     if availability.status == "unavailable":
-        return SectionAnswer(body, availability)
+        return SectionResponse(body, availability)
     domain_gaps = observations.fetch_rows(
-        _GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=SHARED_TOLERANCE
+        _GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=SHARED_GAP_TOLERANCE
     )
-    body["counts"] = {kind: sum(row["kind"] == kind for row in domain_gaps) for kind in GAP_KINDS}
+    body["counts"] = {
+        gap_kind: sum(row["kind"] == gap_kind for row in domain_gaps) for gap_kind in GAP_KINDS
+    }
     body["domainGaps"] = domain_gaps
     body["topicGaps"] = observations.fetch_rows(_GAP_TOPICS_SQL, own=body["ownBrand"])
-    return SectionAnswer(body, availability)
+    return SectionResponse(body, availability)
 
 
 # --- fanouts -----------------------------------------------------------------------------------
 
-MAX_TERMS = 50
+MAX_QUERY_TERMS = 50
 """The number of words to list, the most frequent first."""
 
 _FANOUT_TOTALS_SQL = """
@@ -416,7 +422,7 @@ SELECT term, CAST(sum(n) AS BIGINT) AS n FROM words WHERE length(term) >= 3
 GROUP BY term ORDER BY n DESC, term LIMIT $limit
 """
 
-_FANOUT_SUPPORT_SQL = """
+_FANOUT_EXPOSURE_SQL = """
 SELECT engine, exposes_fanouts AS "exposesFanouts" FROM scoped_engines
 WHERE configured OR engine IN (SELECT engine FROM answers) ORDER BY engine
 """
@@ -428,8 +434,8 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 """
 
 
-@section("fanouts")
-def fanouts(observations: Observations) -> SectionAnswer:
+@register_section("fanouts")
+def fanouts(observations: Observations) -> SectionResponse:
     """Return the section ``fanouts``: the search queries that engines sent before they answered."""
     body: JsonObject = {
         "totals": dict.fromkeys(
@@ -437,19 +443,19 @@ def fanouts(observations: Observations) -> SectionAnswer:
         ),
         "queries": [],
         "terms": [],
-        "engineSupport": observations.fetch_rows(_FANOUT_SUPPORT_SQL),
+        "engineSupport": observations.fetch_rows(_FANOUT_EXPOSURE_SQL),
     }
     availability = _find_fanouts_availability(observations)
     if availability.status not in ("available", "partial"):
-        return SectionAnswer(body, availability)
+        return SectionResponse(body, availability)
     body["totals"] = observations.fetch_row(_FANOUT_TOTALS_SQL)
     body["queries"] = observations.fetch_rows(_FANOUT_QUERIES_SQL)
     body["terms"] = [
         [row["term"], row["n"]]
-        for row in observations.fetch_rows(_QUERY_TERMS_SQL, limit=MAX_TERMS)
+        for row in observations.fetch_rows(_QUERY_TERMS_SQL, limit=MAX_QUERY_TERMS)
     ]
     answer_count = body["totals"]["answersWithFanouts"]
-    return SectionAnswer(body, replace(availability, sample_count=answer_count))
+    return SectionResponse(body, replace(availability, sample_count=answer_count))
 
 
 def _find_fanouts_availability(observations: Observations) -> SectionAvailability:
@@ -460,23 +466,23 @@ def _find_fanouts_availability(observations: Observations) -> SectionAvailabilit
     engines = observations.fetch_rows(_FANOUT_ENGINES_SQL)
     label_by_engine = {row["engine"]: row["label"] for row in engines if row["hides"]}
     state_by_engine = {
-        engine: State("not_applicable", _why_hidden([label]))
+        engine: State("not_applicable", _explain_hidden_queries([label]))
         for engine, label in label_by_engine.items()
     }
     if engines and len(label_by_engine) == len(engines):
-        reason = _why_hidden(label_by_engine.values())
+        reason = _explain_hidden_queries(label_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
-    if empty_reason := why_no_rows(observations, "fanouts"):
+    if empty_reason := explain_no_rows(observations, "fanouts"):
         return SectionAvailability("unavailable", empty_reason, engines=state_by_engine)
-    hiding_labels = [row["label"] for row in engines if row["hides"] and row["answered"]]
-    availability = answers_availability(
-        observations, reasons=[_why_hidden(hiding_labels)] if hiding_labels else ()
+    hiding_engines = [row["label"] for row in engines if row["hides"] and row["answered"]]
+    availability = find_answers_availability(
+        observations, reasons=[_explain_hidden_queries(hiding_engines)] if hiding_engines else ()
     )
-    if hiding_labels and not any(row["answered"] and not row["hides"] for row in engines):
+    if hiding_engines and not any(row["answered"] and not row["hides"] for row in engines):
         availability = replace(availability, status="unavailable", sample_count=0)
     return replace(availability, engines={**availability.engines, **state_by_engine})
 
 
-def _why_hidden(labels: Iterable[str]) -> str:
+def _explain_hidden_queries(engine_labels: Iterable[str]) -> str:
     """Return a text which says of each named AI engine that it hides its search queries."""
-    return " ".join(f"{label} does not expose its query expansions." for label in labels)
+    return " ".join(f"{label} does not expose its query expansions." for label in engine_labels)

@@ -39,22 +39,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aatoolkit.service.answer import (
-    NO_PREVIOUS_REASON,
-    SectionAnswer,
+    NO_PREVIOUS_WINDOW_REASON,
     SectionAvailability,
-    answers_availability,
+    SectionResponse,
+    explain_no_rows,
+    find_answers_availability,
     find_last_run_time,
-    section,
+    register_section,
     select_fields,
-    why_no_rows,
 )
 from aatoolkit.service.measures import (
     PREVIOUS_PREFIX,
-    TOTAL,
+    UNGROUPED,
     count_answers,
+    explain_no_mentions,
+    explain_no_own_citations,
     find_focus_brands,
-    why_no_mentions,
-    why_no_own_citations,
 )
 from aatoolkit.service.observations import JsonObject, Observations
 from aatoolkit.service.significance import adjust_p_values, clustered_interval, p_value_of_change
@@ -103,14 +103,14 @@ GROUP BY "group" ORDER BY "group"
 """
 
 
-@section("actions")
-def actions(observations: Observations) -> SectionAnswer:
+@register_section("actions")
+def actions(observations: Observations) -> SectionResponse:
     """Return the section ``actions``: actions by group, and the number of actions by state."""
-    if reason := why_no_rows(observations, "actions"):
+    if reason := explain_no_rows(observations, "actions"):
         availability = SectionAvailability(
             "unavailable", reason, 0, find_last_run_time(observations)
         )
-        return SectionAnswer(
+        return SectionResponse(
             {"stateCounts": dict.fromkeys(_ACTION_STATES), "groups": []}, availability
         )
     groups = observations.fetch_rows(_ACTIONS_SQL)
@@ -119,7 +119,7 @@ def actions(observations: Observations) -> SectionAnswer:
     count_by_state = {
         name: action_states.count(action_state) for name, action_state in _ACTION_STATES.items()
     }
-    return SectionAnswer(
+    return SectionResponse(
         {"stateCounts": count_by_state, "groups": groups},
         SectionAvailability(
             "available", reason, len(action_states), find_last_run_time(observations)
@@ -129,7 +129,7 @@ def actions(observations: Observations) -> SectionAnswer:
 
 # --- impact ----------------------------------------------------------------------------------
 
-_MIN_DAYS_AFTER = 7
+_MIN_DAYS_AFTER_ACTION = 7
 _MIN_ANSWERS = 30
 _MIN_PROMPTS = 5
 _SIGNIFICANCE_LEVEL = 0.05
@@ -184,12 +184,12 @@ ORDER BY day, label
 """
 
 
-@section("impact")
-def impact(observations: Observations) -> SectionAnswer:
+@register_section("impact")
+def impact(observations: Observations) -> SectionResponse:
     """Return the section ``impact``: how metrics changed after actions, and notes on days."""
     reason_by_metric = {
-        "mentionRate": why_no_mentions(observations),
-        "citationCount": why_no_own_citations(observations),
+        "mentionRate": explain_no_mentions(observations),
+        "citationCount": explain_no_own_citations(observations),
     }
     countable_metrics = {
         metric_name for metric_name, reason in reason_by_metric.items() if reason is None
@@ -203,15 +203,15 @@ def impact(observations: Observations) -> SectionAnswer:
     outcomes = [_measure_outcome(row, countable_metrics) for row in experiments]
     body = {"actions": outcomes, "annotations": observations.fetch_rows(_ANNOTATIONS_SQL)}
     reasons = [
-        *_describe_shortages(outcomes, bool(countable_metrics)),
+        *_describe_small_samples(outcomes, bool(countable_metrics)),
         *filter(None, reason_by_metric.values()),
     ]
     status = "partial" if reasons else "available"
     sample_count = 0
     if not outcomes:
-        sentence = "No completed action is measured in this window."
+        default_reason = "No completed action is measured in this window."
         reasons = [
-            sentence
+            default_reason
             if has_experiments
             else "The store holds no completed actions for this project."
         ]
@@ -222,7 +222,7 @@ def impact(observations: Observations) -> SectionAnswer:
         for metric in outcome["metrics"][:1]:
             sample_count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
     reason = " ".join(reasons) or None
-    return SectionAnswer(
+    return SectionResponse(
         body, SectionAvailability(status, reason, sample_count, find_last_run_time(observations))
     )
 
@@ -235,7 +235,7 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
     """
     rows_by_window = experiment["samples"]
     sample_sizes = [_sum_column(rows, "answers") for rows in rows_by_window]
-    is_early = experiment["days_after"] < _MIN_DAYS_AFTER or sample_sizes[1] < _MIN_ANSWERS
+    is_early = experiment["days_after"] < _MIN_DAYS_AFTER_ACTION or sample_sizes[1] < _MIN_ANSWERS
     is_measured = not is_early and sample_sizes[0] >= _MIN_ANSWERS
     metric_names = [
         name
@@ -273,7 +273,7 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
     estimates: list[JsonObject] = []
     rates: list[float] = []
 
-    for window_number, rows in enumerate(rows_by_window):
+    for window_index, rows in enumerate(rows_by_window):
         metric_total = _sum_column(rows, count_column)
         sample_size = _sum_column(rows, "answers")
         low = None
@@ -287,24 +287,24 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
         )
         for row in rows:
             counts = counts_by_prompt.setdefault(row["prompt_id"], [0, 0, 0, 0])
-            counts[2 * window_number : 2 * window_number + 2] = row[count_column], row["answers"]
+            counts[2 * window_index : 2 * window_index + 2] = row[count_column], row["answers"]
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
-    before, after = (estimate["value"] for estimate in estimates)
+    value_before, value_after = (estimate["value"] for estimate in estimates)
     verdict = "improved" if rates[1] > rates[0] else "declined"
     return {
         "metric": metric_name,
         "unit": "fraction" if is_rate else "count",
         "before": estimates[0],
         "after": estimates[1],
-        "change": after - before,
-        "relativeChange": (after - before) / before if before else None,
+        "change": value_after - value_before,
+        "relativeChange": (value_after - value_before) / value_before if value_before else None,
         "verdict": verdict if p_value < _SIGNIFICANCE_LEVEL else "no_detectable_change",
         "confidence": 1 - p_value if is_rate and is_tested else None,
     }
 
 
-def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[str]:
+def _describe_small_samples(outcomes: list[JsonObject], is_countable: bool) -> list[str]:
     """Return sentences that say how many actions have too few answers or prompts for a verdict.
 
     ``outcomes`` are the measured actions. ``is_countable`` says whether any metric can be measured
@@ -334,9 +334,9 @@ def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[
 _SEVERITIES = ("high", "medium", "low")
 _CONFIDENCE_BY_P_VALUE = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
 _FALSE_DISCOVERY_RATE = 0.1
-_MIN_CONFIDENT_SAMPLE = 30
-_MIN_SAMPLE = 10
-_MIN_EVENTS = 5
+_LARGE_SAMPLE_SIZE = 30
+_MIN_SAMPLE_SIZE = 10
+_MIN_EVENT_COUNT = 5
 _MIN_COUNT_CHANGE = 3
 _MAX_EXAMPLES = 5
 
@@ -474,15 +474,17 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 """
 
 
-@section("insights")
-def insights(observations: Observations) -> SectionAnswer:
+@register_section("insights")
+def insights(observations: Observations) -> SectionResponse:
     """Return the section ``insights``: notable changes of measures, the most severe first."""
     availability = _find_availability(observations)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
-        return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
+        return SectionResponse({"summary": empty_summary, "insights": []}, availability)
     changes = [
-        change for row in observations.fetch_rows(_CHANGES_SQL) if (change := _measure_change(row))
+        change
+        for row in observations.fetch_rows(_CHANGES_SQL)
+        if (change := _measure_metric_change(row))
     ]
     p_values = adjust_p_values([p_value_of_change(change["prompts"]) for change in changes])
     notable_insights = [
@@ -498,7 +500,7 @@ def insights(observations: Observations) -> SectionAnswer:
         "headline": f"{headline or 'Nothing changed noticeably against the window before'}.",
         "bySeverity": {severity: severities.count(severity) for severity in _SEVERITIES},
     }
-    return SectionAnswer({"summary": summary, "insights": notable_insights}, availability)
+    return SectionResponse({"summary": summary, "insights": notable_insights}, availability)
 
 
 def _find_availability(observations: Observations) -> SectionAvailability:
@@ -506,25 +508,26 @@ def _find_availability(observations: Observations) -> SectionAvailability:
 
     The section needs answers in the requested window and in the window before it.
     """
-    missing_reasons = [why_no_mentions(observations), why_no_own_citations(observations)]
+    missing_reasons = [explain_no_mentions(observations), explain_no_own_citations(observations)]
     if not observations.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
-    availability = answers_availability(observations, reasons=missing_reasons)
+    availability = find_answers_availability(observations, reasons=missing_reasons)
     has_comparison = (
-        observations.has_previous and count_answers(observations, TOTAL, PREVIOUS_PREFIX)[()]
+        observations.has_previous_window
+        and count_answers(observations, UNGROUPED, PREVIOUS_PREFIX)[()]
     )
     if availability.status == "unavailable" or has_comparison:
         return availability
     return SectionAvailability(
         "insufficient_sample",
-        f"There is nothing to compare with. {NO_PREVIOUS_REASON}",
+        f"There is nothing to compare with. {NO_PREVIOUS_WINDOW_REASON}",
         availability.sample_count,
         availability.as_of,
         engines=availability.engines,
     )
 
 
-def _measure_change(row: JsonObject) -> JsonObject | None:
+def _measure_metric_change(row: JsonObject) -> JsonObject | None:
     """Measure a change between two windows: its size, severity and most affected prompts.
 
     Return a copy of the row of the change with these added. If there are too few answers or
@@ -538,10 +541,10 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     # Newly cited pages do not make up for a loss: they count only in the test.
     after = 0 if is_loss else after
     has_few_events = is_count and (
-        event_count < _MIN_EVENTS or (not before if is_loss else after <= before)
+        event_count < _MIN_EVENT_COUNT or (not before if is_loss else after <= before)
     )
-    smaller_sample = min(n_before, n_after)
-    if has_few_events or smaller_sample < _MIN_SAMPLE:
+    smaller_size = min(n_before, n_after)
+    if has_few_events or smaller_size < _MIN_SAMPLE_SIZE:
         return None
     rate_change = after / n_after - before / n_before
     window_values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
@@ -559,7 +562,7 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     return row | {
         "values": window_values,
         "effect": rate_change,
-        "size": smaller_sample,
+        "size": smaller_size,
         "count": int(after if is_count and not is_loss else n_after),
         "severity": None if is_small else severity,
         "evidence": [prompt for prompt in sorted_prompts if shift_by_prompt[prompt] > 0][
@@ -571,13 +574,15 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
 def _build_insight(observations: Observations, change: JsonObject, p_value: float) -> JsonObject:
     """Return a JSON object that describes a change of a measure by texts and numbers.
 
-    ``change`` is a result of `_measure_change`, and ``p_value`` is its adjusted p-value.
+    ``change`` is a result of `_measure_metric_change`, and ``p_value`` is its adjusted p-value.
     """
-    kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
-    change_kind = _CHANGE_KIND_BY_NAME[kind]
-    before, after = change["values"]
+    change_kind_name, brand, engine, domain = (
+        change[name] for name in ("kind", "brand", "engine", "domain")
+    )
+    change_kind = _CHANGE_KIND_BY_NAME[change_kind_name]
+    value_before, value_after = change["values"]
     urls = change["urls"]
-    if kind == "visibility_change" and len(find_focus_brands(observations)) == 1:
+    if change_kind_name == "visibility_change" and len(find_focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
         urls = observations.fetch_column(
             _GAINED_OR_LOST_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0
@@ -585,50 +590,51 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
     template_values = {
         "brand": brand,
         "domain": domain,
-        "before": before,
-        "after": after,
-        "up": "up" if after > before else "down",
+        "before": value_before,
+        "after": value_after,
+        "up": "up" if value_after > value_before else "down",
         "where": f" on {change['label']}" if engine else "",
-        "often": "more often" if before else "newly",
+        "often": "more often" if value_before else "newly",
     }
-    is_fall = after <= before
-    cause = (
+    is_fall = value_after <= value_before
+    cause_sentence = (
         _CAUSE_TEMPLATES[is_fall].format(url=urls[0])
         if change_kind.key == "mentionRate" and urls
         else None
     )
-    is_large_sample = change["size"] >= _MIN_CONFIDENT_SAMPLE
+    is_large_sample = change["size"] >= _LARGE_SAMPLE_SIZE
     confidence_names = (
         confidence
         for max_p_value, confidence in _CONFIDENCE_BY_P_VALUE
         if is_large_sample and p_value <= max_p_value
     )
     values_by_filter = {
-        name: observations.question.filter(name) for name in ("engine", "topic", "category")
+        name: observations.scope.filter_values(name) for name in ("engine", "topic", "category")
     }
-    single_values = {
-        name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
+    value_by_filter = {
+        name: filter_values[0] if len(filter_values) == 1 else None
+        for name, filter_values in values_by_filter.items()
     }
     return {
         "insightId": change["insight_id"],
-        "type": kind,
+        "type": change_kind_name,
         "severity": change["severity"],
         "confidence": next(confidence_names, "provisional"),
         "title": change_kind.title.format(**template_values),
         "what": change_kind.text.format(**template_values),
-        "why": cause,
+        "why": cause_sentence,
         "recommendation": (change_kind.fall if is_fall else change_kind.rise).format(
             **template_values
         ),
         "metric": {
             "key": change_kind.key,
             "unit": change_kind.unit,
-            "before": before,
-            "after": after,
-            "change": after - before,
+            "before": value_before,
+            "after": value_after,
+            "change": value_after - value_before,
             "changeKind": "absolute",
         },
-        "scope": {**single_values, "engine": engine or single_values["engine"], "brand": brand},
+        "scope": {**value_by_filter, "engine": engine or value_by_filter["engine"], "brand": brand},
         "baseline": vars(observations.window.previous),
         "evidence": {
             "answerCount": change["count"],

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import write_store
-from aatoolkit.service.synth.draw import DRAWN_FROM_RUNS, Runs, draw_crawlers, draw_visits
+from aatoolkit.service.synth.draw import DRAW_FUNCTIONS, Runs, draw_crawlers, draw_visits
 from aatoolkit.service.synth.world import AS_OF, HOSTS, ROWS, Tables, tables_from_rows
 
 __all__ = ["synthesize", "write_synthetic_store"]
@@ -97,12 +97,12 @@ def write_synthetic_store(
 def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[Tables]:
     """Yield dicts of randomly generated tables, by name; several dicts for each host."""
     yield tables_from_rows("", ROWS[""])
-    answer_counts = [int(plan.answer_share * answers) for plan in HOSTS]
+    answer_counts = [int(host_plan.answer_share * answers) for host_plan in HOSTS]
     answer_counts[0] += answers - sum(answer_counts)
-    for plan, answer_count in zip(HOSTS, answer_counts, strict=True):
-        yield draw_crawlers(plan, seed, 2 * answer_count)
-        yield draw_visits(plan, seed, 2 * answer_count)
-        yield tables_from_rows(plan.host, ROWS[plan.host])
-        if plan.run_days:
-            runs = Runs(plan, seed, answer_count, icc)
-            yield from (draw_tables(runs) for draw_tables in DRAWN_FROM_RUNS)
+    for host_plan, answer_count in zip(HOSTS, answer_counts, strict=True):
+        yield draw_crawlers(host_plan, seed, 2 * answer_count)
+        yield draw_visits(host_plan, seed, 2 * answer_count)
+        yield tables_from_rows(host_plan.host, ROWS[host_plan.host])
+        if host_plan.run_days:
+            runs = Runs(host_plan, seed, answer_count, icc)
+            yield from (draw_function(runs) for draw_function in DRAW_FUNCTIONS)

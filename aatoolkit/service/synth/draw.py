@@ -35,7 +35,7 @@ SALES_TOPIC = "Sales automation"
 IMPROVED_PROMPTS = CHOICES["moved_prompts"]
 """The indices of the prompts whose mentions of the own brand increase after an action."""
 
-_URN_DRAWS = 1000
+_URN_DRAW_COUNT = 1000
 """The number of draws from each Pólya urn; more draws approximate a beta distribution better."""
 
 
@@ -45,11 +45,11 @@ class Runs:
     A run is one prompt sent to an AI engine. Arrays such as ``days_ago`` and ``engine_index`` have
     one entry per run. ``mention_run``, ``mention_brand`` and ``mention_place`` have one entry per
     mention: the index of the run, the index of the brand, and the position among the mentions of
-    the answer, from 0. ``count`` is the number of runs, and ``icc`` the intra-class correlation of
-    mentions in answers to the same prompt.
+    the answer, from 0. ``run_count`` is the number of runs, and ``icc`` the intra-class correlation
+    of mentions in answers to the same prompt.
     """
 
-    def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
+    def __init__(self, plan: HostPlan, seed: int, run_count: int, icc: float) -> None:
         self.plan = plan
         self.host = plan.host
         self.icc = icc
@@ -62,40 +62,40 @@ class Runs:
             for days_ago in range(engine.get("until", 0), plan.run_days, engine.get("every", 1))
             if days_ago not in plan.silent_days
         ]
-        engine_indices, days_ago, weights = (
+        engine_indices, days_ago, run_weights = (
             np.array(column) for column in zip(*schedule, strict=True)
         )
-        schedule_indices = rng.draw_weighted(weights, count)
-        seconds = rng.draw_integers(3_600, 80_000, count)
-        order = np.lexsort((seconds, -days_ago[schedule_indices]))
-        self.days_ago = days_ago[schedule_indices][order]
-        self.engine_index = engine_indices[schedule_indices][order]
-        prompt_indices = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), count)
+        schedule_indices = rng.draw_weighted(run_weights, run_count)
+        seconds_of_day = rng.draw_integers(3_600, 80_000, run_count)
+        time_order = np.lexsort((seconds_of_day, -days_ago[schedule_indices]))
+        self.days_ago = days_ago[schedule_indices][time_order]
+        self.engine_index = engine_indices[schedule_indices][time_order]
+        prompt_indices = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), run_count)
         is_retired = plan.fixed_array("prompts", "until", 0)[prompt_indices] > self.days_ago
         self.prompt_index = np.where(is_retired, 0, prompt_indices)
-        outcome_indices, self.outcome = rng.draw_choices("outcomes", count)
+        outcome_indices, self.outcome = rng.draw_choices("outcomes", run_count)
         self.is_answered = outcome_indices == 0
         self.has_shopping = (
-            rng.draw_booleans(0.12, count)
+            rng.draw_booleans(0.12, run_count)
             & self.is_answered
             & self.engine_mask("shopping_checked", True)
         )
-        self.chat_ids = make_serial_ids("ch_", count)
+        self.chat_ids = make_serial_ids("ch_", run_count)
         self.engines = take_values(plan.fixed_values("engines", "engine"), self.engine_index)
         self.prompt_ids = take_values(plan.fixed_values("prompts", "prompt_id"), self.prompt_index)
-        self.ran_at = to_timestamps(LAST_DAY_NUMBER - self.days_ago, seconds[order])
+        self.ran_at = to_timestamps(LAST_DAY_NUMBER - self.days_ago, seconds_of_day[time_order])
         self._draw_mentions()
 
     def __len__(self) -> int:
         return len(self.days_ago)
 
-    def make_generator(self, part_number: int) -> RandomGenerator:
+    def make_generator(self, stream_number: int) -> RandomGenerator:
         """Return the random number generator for one part of the data, such as 3 for ``answers``.
 
         The generators of different parts are independent.
         """
         # A generator per part: a change to one part leaves the others as they are.
-        return RandomGenerator(self._seed, self.plan.number, part_number)
+        return RandomGenerator(self._seed, self.plan.number, stream_number)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
         """Return a boolean array with a value per run: whether its engine has ``wanted_value``.
@@ -113,8 +113,8 @@ class Runs:
         is_mentioned = (
             rng.random(shape) < self._compute_mention_probabilities(brand_rates)
         ) & self.is_answered[:, None]
-        order_scores = np.where(is_mentioned, rng.random(shape) + 0.8 * brand_rates, -1.0)
-        brand_order = np.argsort(-order_scores, axis=1, kind="stable")
+        sort_keys = np.where(is_mentioned, rng.random(shape) + 0.8 * brand_rates, -1.0)
+        brand_order = np.argsort(-sort_keys, axis=1, kind="stable")
         self.mention_counts = is_mentioned.sum(axis=1, dtype=np.int64)
         self.mention_run, self.mention_place = repeat_indices(self.mention_counts)
         self.mention_brand = brand_order[self.mention_run, self.mention_place]
@@ -159,22 +159,24 @@ class Runs:
         The mention rates of prompts follow a beta-binomial distribution: with intra-class
         correlation ρ, their variance around the brand's rate r is ρ·r(1-r).
         """
-        factors = np.ones((len(self.plan.fixed_rows("prompts")), len(rates)))
+        odds_factors = np.ones((len(self.plan.fixed_rows("prompts")), len(rates)))
         if self.icc == 0:
-            return factors
+            return odds_factors
         rng = self.make_generator(7)
         prior_weight = (1 - self.icc) / self.icc
         mask = rates > 0
-        success_counts = np.zeros((len(factors), int(mask.sum())))
+        success_counts = np.zeros((len(odds_factors), int(mask.sum())))
         # Pólya's urn approximates a beta distribution from uniform numbers only.
-        for draw_number in range(_URN_DRAWS):
+        for draw_index in range(_URN_DRAW_COUNT):
             probabilities = (prior_weight * rates[mask] + success_counts) / (
-                prior_weight + draw_number
+                prior_weight + draw_index
             )
             success_counts += rng.random(success_counts.shape) < probabilities
-        prompt_rates = (prior_weight * rates[mask] + success_counts) / (prior_weight + _URN_DRAWS)
-        factors[:, mask] = prompt_rates / (1 - prompt_rates) * (1 - rates[mask]) / rates[mask]
-        return factors
+        prompt_rates = (prior_weight * rates[mask] + success_counts) / (
+            prior_weight + _URN_DRAW_COUNT
+        )
+        odds_factors[:, mask] = prompt_rates / (1 - prompt_rates) * (1 - rates[mask]) / rates[mask]
+        return odds_factors
 
     @cached_property
     def mentions_only_rivals(self) -> Array:
@@ -192,7 +194,7 @@ def draw_answers(runs: Runs) -> Tables:
     """Return a dict with the random table ``answers``: one row per run of a prompt on an engine."""
     rng = runs.make_generator(3)
     is_failed = ~runs.is_answered
-    texts = set_null_where(is_failed, _make_answer_texts(runs))
+    answer_texts = set_null_where(is_failed, _make_answer_texts(runs))
     is_truncated = rng.draw_booleans(0.3, len(runs))
     feature_indices = 1 + rng.draw_booleans(0.7, len(runs)).astype(np.int64)
     hides_retrieval = runs.engine_mask("exposes_retrieval", None)
@@ -209,9 +211,11 @@ def draw_answers(runs: Runs) -> Tables:
         model=set_null_where(
             is_failed, take_values(model_names, 2 * runs.engine_index + (runs.days_ago <= 15))
         ),
-        answer_text=texts,
+        answer_text=answer_texts,
         answer_format=set_null_where(is_failed, "markdown"),
-        answer_characters=pc.add(pc.utf8_length(texts), pa.array(np.where(is_truncated, 900, 0))),
+        answer_characters=pc.add(
+            pc.utf8_length(answer_texts), pa.array(np.where(is_truncated, 900, 0))
+        ),
         answer_truncated=set_null_where(is_failed, is_truncated),
         features=take_values(
             CHOICES["features"],
@@ -284,12 +288,14 @@ def draw_attributes(runs: Runs) -> Tables:
     """Return a dict with the random table ``attributes`` of brands, such as "easy to use"."""
     rng = runs.make_generator(5)
     mention_count = len(runs.mention_run)
-    mention_indices, repeat_numbers = repeat_indices(
+    mention_indices, attribute_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["attribute_counts"], mention_count)
     )
-    first_indices, _ = rng.draw_choices("attributes", mention_count)
+    first_attribute_indices, _ = rng.draw_choices("attributes", mention_count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
-    attribute_indices = (first_indices[mention_indices] + 3 * repeat_numbers) % len(attributes)
+    attribute_indices = (first_attribute_indices[mention_indices] + 3 * attribute_numbers) % len(
+        attributes
+    )
     return make_table(
         "attributes",
         runs.host,
@@ -332,7 +338,7 @@ def draw_sources(runs: Runs) -> Tables:
     pages = runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     random_numbers = rng.random((len(pages), len(brands)))
-    described_pages = [page for page in pages if page.get("examined") or page.get("page_type")]
+    page_rows = [page for page in pages if page.get("examined") or page.get("page_type")]
     page_brand_rows = [
         {
             "url": page["url"],
@@ -351,7 +357,7 @@ def draw_sources(runs: Runs) -> Tables:
         runs.host,
         {
             "source_domains": domains,
-            "source_pages": described_pages,
+            "source_pages": page_rows,
             "source_page_brands": page_brand_rows,
         },
     )
@@ -405,8 +411,8 @@ def draw_fanouts(runs: Runs) -> Tables:
     run_indices, query_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["fanout_counts"], len(runs)) * is_exposed
     )
-    first_indices = rng.draw_weighted(CHOICES["first_suffixes"], len(runs))
-    suffix_indices = (first_indices[run_indices] + query_numbers) % len(CHOICES["suffixes"])
+    first_suffix_indices = rng.draw_weighted(CHOICES["first_suffixes"], len(runs))
+    suffix_indices = (first_suffix_indices[run_indices] + query_numbers) % len(CHOICES["suffixes"])
     query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
         if suffix == "2026"
@@ -451,7 +457,7 @@ def draw_ads(runs: Runs) -> Tables:
     )
     run_indices = np.flatnonzero(is_examined & rng.draw_booleans(0.07, len(runs)))
     ad_count = len(run_indices)
-    unit_indices, unit_names = rng.draw_choices("units", ad_count)
+    ad_unit_indices, ad_units = rng.draw_choices("units", ad_count)
     advertiser_indices = rng.draw_weighted([1.0, 6.0, *[2.0] * (len(advertisers) - 2)], ad_count)
     lacks_chat = rng.draw_booleans(0.1, ad_count)
     engines = runs.plan.fixed_values("engines", "engine")
@@ -467,7 +473,7 @@ def draw_ads(runs: Runs) -> Tables:
             lacks_chat & rng.draw_booleans(0.5, ad_count), take_values(runs.prompt_ids, run_indices)
         ),
         surface=take_values(surfaces, runs.engine_index[run_indices]),
-        unit=unit_names,
+        unit=ad_units,
         placement=rng.draw_choices("placements", ad_count)[1],
         position=set_null_where(
             rng.draw_booleans(0.05, ad_count), rng.draw_integers(1, 2, ad_count)
@@ -477,10 +483,12 @@ def draw_ads(runs: Runs) -> Tables:
             take_values([row["advertiser"] for row in advertisers], advertiser_indices),
         ),
     )
-    return ads | _draw_cards(runs, np.array(CHOICES["cards"])[unit_indices], advertiser_indices)
+    return ads | _draw_ad_cards(
+        runs, np.array(CHOICES["cards"])[ad_unit_indices], advertiser_indices
+    )
 
 
-def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Tables:
+def _draw_ad_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Tables:
     """Return a dict with the random table ``ad_cards``: the links (cards) in advertisements.
 
     ``card_counts`` has the number of cards of each advertisement, and ``advertiser_indices`` its
@@ -515,10 +523,10 @@ def draw_shopping(runs: Runs) -> Tables:
     rng = runs.make_generator(30)
     product_ids = runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
-    order_scores = rng.random((len(shopping_runs), len(product_ids))) + np.linspace(
+    sort_keys = rng.random((len(shopping_runs), len(product_ids))) + np.linspace(
         0.5, 0.0, len(product_ids)
     )
-    product_order = np.argsort(-order_scores, axis=1, kind="stable")
+    product_order = np.argsort(-sort_keys, axis=1, kind="stable")
     shopping_indices, positions = repeat_indices(rng.draw_integers(2, 5, len(shopping_runs)))
     mention_table = make_table(
         "product_mentions",
@@ -558,7 +566,7 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
     return offers
 
 
-DRAWN_FROM_RUNS = (
+DRAW_FUNCTIONS = (
     draw_answers,
     draw_mentions,
     draw_attributes,
@@ -582,10 +590,10 @@ _LAST_HOUR = LAST_DAY_NUMBER * 24 + 23
 _WEIGHT_BY_PATH = WEIGHT_BY_OWN_PATH | dict(CHOICES["paths"])
 
 
-def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
+def draw_crawlers(plan: HostPlan, seed: int, hit_count: int) -> Tables:
     """Return a dict of the random tables ``crawler_hits`` (requests) and ``crawler_hours``.
 
-    ``count`` is the number of rows of ``crawler_hits``. Without a gateway, the dict is empty.
+    ``hit_count`` is the number of rows of ``crawler_hits``. Without a gateway, the dict is empty.
     """
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
@@ -599,16 +607,16 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
     )
     recorded_hours = recorded_hours[~is_unrecorded]
     rng = RandomGenerator(seed, plan.number, 40)
-    hit_hours = np.sort(recorded_hours[rng.draw_weighted(np.ones(len(recorded_hours)), count)])
-    bot_indices, bots = rng.draw_choices("bots", count)
-    path_indices = rng.draw_weighted([*_WEIGHT_BY_PATH.values()], count)
+    hit_hours = np.sort(recorded_hours[rng.draw_weighted(np.ones(len(recorded_hours)), hit_count)])
+    bot_indices, bots = rng.draw_choices("bots", hit_count)
+    path_indices = rng.draw_weighted([*_WEIGHT_BY_PATH.values()], hit_count)
     # Mostly 200; the paths that disguised scanners request do not exist.
-    statuses = rng.draw_choices("statuses", count)[1].to_numpy()
-    statuses = np.where((bot_indices == 4) & (rng.random(count) < 0.3), 403, statuses)
+    statuses = rng.draw_choices("statuses", hit_count)[1].to_numpy()
+    statuses = np.where((bot_indices == 4) & (rng.random(hit_count) < 0.3), 403, statuses)
     statuses = np.where(path_indices >= [*_WEIGHT_BY_PATH].index("/gone"), 404, statuses)
-    request_counts = 1 + rng.draw_weighted(CHOICES["request_counts"], count)
-    unverified_counts = rng.draw_booleans(0.06, count).astype(np.int64)
-    seconds = rng.draw_integers(0, 1_790, count)
+    request_counts = 1 + rng.draw_weighted(CHOICES["request_counts"], hit_count)
+    unverified_counts = rng.draw_booleans(0.06, hit_count).astype(np.int64)
+    seconds = rng.draw_integers(0, 1_790, hit_count)
     hit_table = make_table(
         "crawler_hits",
         plan.host,
@@ -616,17 +624,18 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
         bot=bots,
         requests=request_counts,
         path=set_null_where(
-            rng.draw_booleans(0.02, count), take_values([*_WEIGHT_BY_PATH], path_indices)
+            rng.draw_booleans(0.02, hit_count), take_values([*_WEIGHT_BY_PATH], path_indices)
         ),
-        status=set_null_where(rng.draw_booleans(0.01, count), statuses),
+        status=set_null_where(rng.draw_booleans(0.01, hit_count), statuses),
         site=take_values(
-            [plan.host, f"www.{plan.host}", None], rng.draw_weighted((8, 1, 1), count)
+            [plan.host, f"www.{plan.host}", None], rng.draw_weighted((8, 1, 1), hit_count)
         ),
         verified_requests=set_null_where(
             bot_indices >= _FIRST_UNVERIFIED_BOT, request_counts - unverified_counts
         ),
         bytes=set_null_where(
-            rng.draw_booleans(0.03, count), np.where(statuses == 200, 9_000, 300) * request_counts
+            rng.draw_booleans(0.03, hit_count),
+            np.where(statuses == 200, 9_000, 300) * request_counts,
         ),
         last_at=to_timestamps(0, hit_hours * 3_600 + seconds),
     )

@@ -32,12 +32,12 @@ Tables: TypeAlias = dict[str, pa.Table]
 class RandomGenerator(np.random.Generator):
     """A random number generator for one part of the synthetic data.
 
-    ``part_numbers`` identify the part, such as the number of the host and that of the table.
+    ``stream_numbers`` identify the part, such as the number of the host and that of the table.
     Generators for different parts are independent.
     """
 
-    def __init__(self, seed: int, *part_numbers: int) -> None:
-        super().__init__(np.random.PCG64([seed, *part_numbers]))
+    def __init__(self, seed: int, *stream_numbers: int) -> None:
+        super().__init__(np.random.PCG64([seed, *stream_numbers]))
 
     def draw_weighted(self, weights: Sequence[float] | Array, count: int) -> Array:
         """Return ``count`` random indices, with probabilities proportional to ``weights``."""
@@ -47,9 +47,9 @@ class RandomGenerator(np.random.Generator):
         )
         return np.minimum(random_indices, len(cumulative_weights) - 1)  # type: ignore[no-any-return]
 
-    def draw_choices(self, name: str, count: int) -> tuple[Array, pa.Array]:
+    def draw_choices(self, choice_name: str, count: int) -> tuple[Array, pa.Array]:
         """Return ``count`` random indices of the list ``CHOICES[name]``, and the values there."""
-        values, weights = zip(*CHOICES[name], strict=True)
+        values, weights = zip(*CHOICES[choice_name], strict=True)
         indices = self.draw_weighted(weights, count)
         return indices, take_values(values, indices)
 
@@ -73,9 +73,11 @@ def repeat_indices(counts: Array) -> tuple[Array, Array]:
     return indices, np.arange(len(indices), dtype=np.int64) - first_positions[indices]
 
 
-def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
+def take_values(source_values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
     """Return the values at ``indices`` as an Arrow array."""
-    return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
+    return (source_values if isinstance(source_values, pa.Array) else pa.array(source_values)).take(
+        pa.array(indices)
+    )
 
 
 def set_null_where(mask: Array, values: Any) -> pa.Array:

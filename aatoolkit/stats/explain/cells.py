@@ -156,7 +156,7 @@ class MethodResult:
         self.frame = frame
         self.inputs = input_frames
         self.arguments = arguments
-        self.metadata = metadata_of(frame, with_levels=True)
+        self.metadata = metadata_of(frame, with_index_levels=True)
         self.flat_frame = flatten_index(frame)
 
     def explain(self, position: int, column: str) -> Explanation:

@@ -24,15 +24,15 @@ from aatoolkit.errors import (
     AAToolkitWarning,
     ArgumentError,
     ItemNotFound,
-    did_you_mean,
-    near_matches,
+    find_near_matches,
+    suggest_names,
 )
 from aatoolkit.frame.groupby import check_columns, flatten_index
-from aatoolkit.metadata.attrs import NO_METADATA, FrameMetadata, attached_metadata, metadata_of
+from aatoolkit.metadata.attrs import NO_METADATA, FrameMetadata, metadata_and_responses, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON, arrays_of
 from aatoolkit.metadata.recipe import ARCHIVED, END, READ, VIEW, Recipe
-from aatoolkit.metadata.recorded import METHOD_BY_VERB, is_changed
+from aatoolkit.metadata.recorded import METHOD_BY_VERB, is_column_changed
 from aatoolkit.sections.aggregation import Aggregation
 from aatoolkit.stats.explain.cells import (
     EXPLAIN_CELL_BY_VERB,
@@ -191,12 +191,12 @@ class Explainer:
             recomputed_position
         ]
         stored_reason = (
-            attached_metadata(frame)[0].columns.get(column, NO_METADATA).availability.reason
+            metadata_and_responses(frame)[0].columns.get(column, NO_METADATA).availability.reason
         )
         if (
             metadata.columns[column].availability.reason == OVERWRITTEN_REASON != stored_reason
             or not are_equal(recomputed_value, array_by_column[column][position])
-            or is_changed(flat_frame, column)
+            or is_column_changed(flat_frame, column)
         ):
             changed_value_note = (
                 f"{column} was changed since by a plain pandas step: "
@@ -274,7 +274,7 @@ class Explainer:
 
     def _try_replay(self, frame: pd.DataFrame) -> RecomputedFrame | str:
         """Return a frame recomputed from its responses, or the reason why that failed as text."""
-        stored_metadata, responses = attached_metadata(frame)
+        stored_metadata, responses = metadata_and_responses(frame)
         self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:
             if stored_metadata.columns or stored_metadata.sources:
@@ -332,9 +332,9 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
             suggestions = tuple(
                 match
                 for name, value in row.items()
-                for match in near_matches(value, map(str, flat_frame[name].unique()))
+                for match in find_near_matches(value, map(str, flat_frame[name].unique()))
             )
-            hint = did_you_mean(suggestions, "choose values that are in one")
+            hint = suggest_names(suggestions, "choose values that are in one")
             message = f"no row has {description}; {hint}"
             raise ItemNotFound(message, key=row_key, suggestions=suggestions)
     else:

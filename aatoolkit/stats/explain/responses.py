@@ -19,14 +19,14 @@ from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import statuses_of
 from aatoolkit.jsontree.byte_span import ByteIndex
-from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path, is_within, parse_path
-from aatoolkit.metadata.attrs import HeldResponse, attached_metadata
+from aatoolkit.jsontree.paths import KEY_MARKER, format_json_path, is_within, parse_path
+from aatoolkit.metadata.attrs import HeldResponse, metadata_and_responses
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
     DENIED_REASON,
     ENGINE_LIST_RULE,
-    find_extent,
     find_narrowest_path,
+    find_target_coverage,
     parse_target,
 )
 from aatoolkit.normalizer.tables import Tables
@@ -73,7 +73,7 @@ class ParsedResponse:
 
     def locate(self, path: str) -> ValuePlace:
         """Return the text of the value at a JSON path, and the positions of its bytes."""
-        byte_range = self._byte_index.span(path)
+        byte_range = self._byte_index.find_span(path)
         if byte_range is None:
             return ValuePlace(path)
         return ValuePlace(
@@ -225,7 +225,7 @@ class _ColumnCells:
             extent = (
                 "all"
                 if covers_all_rows
-                else find_extent(signal.target or "", self.declaration.pattern)
+                else find_target_coverage(signal.target or "", self.declaration.pattern)
             )
             if extent and signal.rule != ENGINE_LIST_RULE:
                 self.signals.append((signal, extent))
@@ -238,7 +238,7 @@ class TableCells:
         self.response = response
         self.name = name
         self.frame = response.tables[name]
-        self.metadata, _ = attached_metadata(
+        self.metadata, _ = metadata_and_responses(
             self.frame
         )  # just read, so that nothing has changed it
         self.plain_frame = pd.DataFrame(self.frame)  # without attrs, which its columns would copy
@@ -282,7 +282,7 @@ class TableCells:
             is_text_found = value_place is not None and value_place.text is not None
             if is_array_position:
                 note_texts.append("counted from its place in the array")
-            elif path is not None and path.endswith(KEY_SIGN):
+            elif path is not None and path.endswith(KEY_MARKER):
                 note_texts.append("it is the key of an object")
             elif path is not None and not is_text_found and value is not None:
                 note_texts.append(
@@ -458,8 +458,8 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     for held_response in tables._origin.responses:  # one at most
         response = ParsedResponse(held_response.source, tables, held_response.body, "in memory")
     try:
-        json_path = format_json_path(parse_path(path.removesuffix(KEY_SIGN)))
-        json_path += KEY_SIGN * path.endswith(KEY_SIGN)
+        json_path = format_json_path(parse_path(path.removesuffix(KEY_MARKER)))
+        json_path += KEY_MARKER * path.endswith(KEY_MARKER)
         value_place = response.locate(json_path) if response else ValuePlace(json_path)
     except ValueError as error:
         raise ArgumentError(str(error), argument="path") from None
@@ -499,7 +499,10 @@ def _explain_cells_at_path(
     for table_name, built_table in tables._origin.built_tables.items():
         table_cells = TableCells(response, table_name)
         for column in built_table.table.columns:
-            if path != "$" and find_extent(path.removesuffix(KEY_SIGN), column.pattern) is None:
+            if (
+                path != "$"
+                and find_target_coverage(path.removesuffix(KEY_MARKER), column.pattern) is None
+            ):
                 continue
             for position in range(len(table_cells.frame)):
                 cell_path = table_cells.cells_of_column(column.name).path_at(position)
