@@ -72,6 +72,10 @@ def legend(axes: Any) -> list[str]:
     return [words for words, _, _ in axes.spec.legend]
 
 
+def colours(axes: Any) -> list[str]:
+    return [mark.style.colour for mark in axes.spec.marks if mark.kind == "boxes"]
+
+
 def notes(axes: Any) -> str:
     """What stands around a picture besides its title."""
     return " · ".join([axes.spec.title, axes.spec.how_to_read, *axes.spec.caption])
@@ -158,6 +162,47 @@ def test_columns_of_zeros_are_left_out_of_heat_maps_but_for_the_own_brand() -> N
     axes = frame.aa.plot("heatmap", x="brand", color="site")
     assert {name.text for name in axes.spec.x.names} == {*"xz"}
     assert "columns of 0 left out" in notes(axes)
+    rows = frame.assign(n=[1, 2, 0] + [0] * 3).aa.plot("heatmap", x="brand", color="site")
+    assert [name.text for name in rows.spec.y.names] == ["a"]
+
+
+def test_values_of_many_metrics_have_a_column_each() -> None:
+    metrics = [("ttfbMs", 588, "ms"), ("htmlBytes", 1024, "bytes"), ("title", "Home", "text")]
+    rows = [
+        {"page": f"/p{page}", "metric": metric, "value": str(value), "unit": unit}
+        for page in range(20) for metric, value, unit in metrics[: 2 + (page < 9)]
+    ]  # fmt: skip
+    spec = proposed({"rows": rows}, "found")["found"].main.aa.plot().spec
+    assert (spec.kind, spec.extent) == ("metrics", "the first 15 of 20")
+    assert [(column.heading, column.words[0], column.words[9]) for column in spec.word_columns] == [
+        ("TTFB ms", "588 ms", "588 ms"), ("Html bytes", "1,024 bytes", "1,024 bytes"),
+        ("Title", "Home", "–"),
+    ]  # fmt: skip
+
+
+def test_texts_are_not_repeated_and_one_column_goes_on_beside_itself() -> None:
+    steps = read("action_steps")
+    actions = steps.aa.plot().spec.word_columns[0].words
+    assert len([*filter(None, actions)]) == steps["action_id"].nunique() < len(actions)
+    days = pd.DataFrame({"day": pd.date_range("2026-10-10", periods=29)}).aa.plot().spec
+    assert [len(column.words) for column in days.word_columns] == [15, 15]
+    assert days.word_columns[1].words[-2:] == ["2026-11-07", ""]
+    assert not days.extent
+
+
+def test_rows_without_numbers_are_counted_by_what_comes_again() -> None:
+    for power, kind in ((2, "counts"), (1, "table")):  # bars of equal length say nothing
+        queries = [f"q{n**power % 13}" for n in range(130)]
+        rows = pd.DataFrame({"query": queries, "text": [*map(str, range(130))]})
+        assert rows.aa.plot().kind == kind
+
+
+def test_other_brands_are_grey_and_pages_of_one_site_are_not() -> None:
+    brands = pd.DataFrame({"brand": [*"aab"] * 9, "own": [True, True, False] * 9})
+    pages = pd.DataFrame({"url": ["a.example/x", "a.example/y"], "n": [2, 1]})
+    assert colours(brands.aa.plot(x="brand")) == ["blue", "rest"]
+    assert colours(pages.aa.plot(y="n")) == ["blue"]
+    assert colours(pages.assign(url=["a.example", "b.example"]).aa.plot(y="n")) == ["rest"]
 
 
 def test_a_draft_has_key_figures_whatever_their_columns_are_called_and_no_guessed_sample() -> None:
@@ -417,7 +462,7 @@ def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
         assert rates.assign(**ends).aa.plot(y="rate").spec.headline == headline
     for name, headline in (
         ("crawl", "Most requests: GPTBot, 974"),
-        ("ranking_positions", "Highest mention count: Globex with position band 1, 89"),
+        ("ranking_positions", ""),
         ("overview_engines", ""),
         ("chat_citations", "Chat citations: 532 cited, 225 not cited"),
         ("ranking", "Acme CRM: share of voice 23%, previous share of voice 17% (+5.3 pp)"),
@@ -439,9 +484,9 @@ def test_cards_say_what_their_lines_are() -> None:
 def test_a_row_of_facts_is_a_list() -> None:
     facts = pd.DataFrame({"source": ["tag"], "since": ["2026-10-16"]}).aa.plot()
     assert [name.text for name in facts.spec.y.names] == ["Source", "Since"]
-    assert facts.finding == "Source, since: Source: value tag; Since: value 2026-10-16"
+    assert facts.finding == "Source, since: Source: Value tag; Since: Value 2026-10-16"
     facts = pd.DataFrame({"state": ["partial"], "notes": [["Left out.", "b"]], "why": [None]})
-    assert facts.aa.plot().finding.endswith("State partial; State: value partial; Notes: value "
+    assert facts.aa.plot().finding.endswith("State partial; State: Value partial; Notes: Value "
                                             "Left out. · b")  # fmt: skip
     missing = read("conversion_totals", "initech.example").aa.plot()
     assert "Not measured. No web analytics is connected." in missing.finding
@@ -512,6 +557,8 @@ def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
     ):  # fmt: skip
         frame = pd.DataFrame({"object": "row", key: ["AC-7", "brd_8"], title: texts, "n": [2, 1]})
         assert labels(frame.aa.plot(x=key, y="n")) == texts
+    answers = pd.DataFrame({"id": [*["ans_1", "ans_2"] * 2], "title": [*"wxyz"]})
+    assert [*answers.aa.plot(figsize=(3, 2)).spec.word_columns[0].words] != [*"wx"]
     pages = pd.DataFrame({"url": ["a.example/b-c"], "title": "Home", "n": 2})
     assert labels(pages.aa.plot(x="url", y="n")) == ["a.example/b-c"]
 
@@ -698,7 +745,7 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     shares = shared_dataset()["domains"].main.aa.concentration("citation_count").aa.plot()
     assert shares.figure.get_suptitle().startswith("As concentrated as ")
     totals = shared_dataset()["conversions"]["conversion_totals"].aa.plot()
-    assert re.search(r"AI revenue: value [0-9.,]+ USD", totals.finding)
+    assert re.search(r"AI revenue: Value [0-9.,]+ USD", totals.finding)
     assert "USD" in "".join(read("shopping_offers").aa.plot().spec.word_columns[-1].words)
     level = read("overview_trend").aa.changes("mention_rate").aa.plot()
     assert re.match("The whole window: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)

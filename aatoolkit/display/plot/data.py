@@ -54,7 +54,8 @@ COLUMN_CONVENTIONS = json.loads(Path(__file__).with_name("names.json").read_byte
 
 The entry ``kinds`` has the kind of a column by the ``kind`` of its dtype (columns of all other
 dtypes hold words or lists). The entry ``notations`` is about times that are written as numbers: by
-the number of digits, it has a dtype and the arguments for `pandas.to_datetime`.
+the number of digits, it has a dtype and the arguments for `pandas.to_datetime`. The entry ``steps``
+has the fewest and the most hours between times that are, for example, weeks.
 """
 
 CONTEXT_COLUMNS = COLUMN_CONVENTIONS["context"]
@@ -101,7 +102,7 @@ _TOTAL_NAME_PATTERN = re.compile(
 """Matches names of rows that may be totals of the other rows, such as ``(all pages)``."""
 _VAGUE_NAME_PATTERN = re.compile("value|(by|per)_.*|(dai|week|month)ly")
 """Matches names of columns that do not say what is measured, such as ``value`` or ``daily``."""
-_NOTE_BY_UNIT = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
+_NOTE_BY_UNIT = COLUMN_CONVENTIONS["notes"]
 """What the label of an axis says about its numbers, by their unit."""
 
 
@@ -575,10 +576,8 @@ class PlotData:
         If there is no noun for the step, the result is ``time``.
         """
         step_hours = round(24 * min(np.diff(np.unique(to_days(self.moments(name)))), default=0.0))
-        noun_by_hours = {1: "hour", 24: "day", 168: "week", 8760: "year"}
-        noun_by_hours |= dict.fromkeys(range(672, 745), "month")
-        noun_by_hours |= dict.fromkeys(range(2160, 2209), "quarter")
-        return noun_by_hours.get(step_hours, "time")
+        nouns = COLUMN_CONVENTIONS["steps"].items()
+        return next((noun for noun, (low, high) in nouns if low <= step_hours <= high), "time")
 
     # --- rows
 
@@ -635,9 +634,12 @@ class PlotData:
         """Return a noun for what a row is, such as ``action``, if the column ``name`` names it."""
         if self.kind_by_column[name] == "time":
             return self.time_noun(name)
+        table_noun = self.table_words.removesuffix("s")
+        if name == "id":
+            return table_noun.rpartition(" ")[2]
         if name != self.label_column or name in self.key_columns:
             return name
-        table_noun = self.table_words.removesuffix("s") * (name in TITLE_COLUMNS[:6])
+        table_noun *= name in TITLE_COLUMNS[:6]
         id_nouns = (
             key.removesuffix("_id") for key in reversed(self.key_columns) if key.endswith("_id")
         )
@@ -670,7 +672,7 @@ class PlotData:
         pairs are for the frame's responses, and for the responses read together with these.
         """
         frame_details = ResponseDetails()
-        frame_details.add_table(self.frame)
+        frame_details.add_table((self.all_rows or self).frame)
         other_responses = (
             other_response
             for response in self.responses

@@ -31,9 +31,9 @@ from aatoolkit.display.report.html import (
 )
 from aatoolkit.display.report.style import COLOURS, STYLE
 from aatoolkit.display.report.words import (
+    CHAPTER_BY_SECTION,
     Chapter,
     chapter_of,
-    in_reading_order,
     plain_words,
     state_words,
 )
@@ -100,7 +100,10 @@ class _Page:
     def __init__(self, dataset: Dataset, max_rows: int) -> None:
         self._dataset = dataset
         self._max_rows = max_rows
-        self._section_names = in_reading_order(dataset)
+        # Sections that no chapter knows come last.
+        self._section_names = sorted(
+            dataset, key=lambda name: [*CHAPTER_BY_SECTION, name].index(name)
+        )
         self._explainer = Explainer(dataset)
         self._data_by_id: dict[int, PlotData] = {}
         self._evidence_by_section: dict[str, SectionEvidence] = {}
@@ -175,10 +178,7 @@ class _Page:
                 table_html = linked_table(
                     table_evidence, data, columns_by_open_table.get(table, [])
                 )
-                number_arrays = [data.values(column) for column in data.number_columns]
-                if table not in columns_by_open_table or (
-                    number_arrays and np.isnan(number_arrays).all()
-                ):
+                if table not in columns_by_open_table:
                     folded_tables.append(foldable_html(table_heading, table_html))
                 else:  # below a picture it is folded on screens, and open on paper
                     body_parts.append(
