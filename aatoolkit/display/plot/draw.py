@@ -133,7 +133,7 @@ def create_picture(data: PlotData, width: float) -> Picture | None:
 
     The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
-    spec = _choose_spec(data, Options(top=8))
+    spec = _choose_spec(data, Options(top=6))
     # The report itself says where numbers are from, what was not measured, and has sample sizes.
     spec = replace(
         spec,
