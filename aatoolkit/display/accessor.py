@@ -1300,9 +1300,10 @@ class Accessor(SuggestsNames, TitledRepr):
         ----------
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``metrics``,
-            ``verdicts``, ``counts``. For results of statistics: ``comparison``, ``decomposition``, ``ranks``,
-            ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes``, ``stability``,
-            ``association`` or ``stages``. By default the first kind that fits.
+            ``verdicts``, ``counts``. For results of statistics: ``comparison``,
+            ``decomposition``, ``ranks``, ``overlap``, ``effect``, ``concentration``, ``samples``,
+            ``changes``, ``stability``, ``association`` or ``stages``. By default the first kind
+            that fits.
         x : str, optional
             The column along the axis, such as a time, a brand or an engine. Each of its values has
             one mark (a bar, a point or a column of cells). Rows that share a mark are aggregated as

@@ -749,7 +749,11 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert "USD" in "".join(read("shopping_offers").aa.plot().spec.word_columns[-1].words)
     level = read("overview_trend").aa.changes("mention_rate").aa.plot()
     assert re.match("The whole window: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)
-    assert level.spec.marks[1].y[0] == level.data["before"][0]
+    days, line = level.spec.marks[1:]
+    assert days.y == pytest.approx(
+        read("overview_trend")["mention_rate"].to_numpy(float), nan_ok=True
+    )
+    assert line.y[0] == level.data["before"][0]
 
 
 def test_what_may_be_chance_is_ranked_last_and_one_zero_is_enough() -> None:

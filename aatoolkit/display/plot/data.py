@@ -463,18 +463,6 @@ class PlotData:
         has_sample = self.unit(name) in (FRACTION, RANK, SCORE) and not is_guess
         return self.sample_column(name) if has_sample else None
 
-    def stands_out(self, name: str, best_mask: Mask, intervals: Bounds) -> bool:
-        """Return whether the best numbers of a column exceed all others by more than chance.
-
-        ``best_mask`` is a boolean mask. ``intervals`` are the confidence intervals of all rows.
-        Sums, and numbers without a sample, have no sampling error: the result is then True.
-        """
-        other_mask = ~best_mask & ~np.isnan(self.values(name))
-        best_low = intervals.low[best_mask].min(initial=np.inf)
-        others_high = intervals.high[other_mask].max(initial=-np.inf)
-        has_sampling_error = self.sample_column(name) or not np.isnan(intervals.low).all()
-        return self.is_additive(name) or not has_sampling_error or bool(best_low > others_high)
-
     def axis_label(self, name: str) -> str:
         """Return the axis label of a column, such as "Score (0 to 100)".
 

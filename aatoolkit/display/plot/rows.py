@@ -298,9 +298,9 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
     # Pages of one site have no competitors.
-    site_count = len({label.partition("/")[0] for label in drawn_rows.labels(x)})
     has_competitors = drawn_rows.own_mask(x).any() or (
-        x.endswith(("brand", "domain", "url")) and site_count > 1
+        x.endswith(("brand", "domain", "url"))
+        and len({label.partition("/")[0] for label in drawn_rows.labels(x)}) > 1
     )
     # Of many rows with 0, one is enough.
     nonzero_count = int(np.count_nonzero(drawn_rows.values(y)))
@@ -345,14 +345,18 @@ def bars(data: PlotData, options: Options) -> Spec | None:
             tooltips_of(drawn_rows, y, row_names, bounds), strict=True,
         ))
     ]  # fmt: skip
-    quoted_names = [name._replace(text=quoted(name.text)) for name in row_names]
-    headline = leader_headline(quoted_names, values, unit, measure_name)
-    headline *= not is_time and drawn_rows.stands_out(y, values == values[0], bounds)
-    how_to_read = "No interval: the single values are not given"
+    headline = leader_headline(row_names, values, unit, measure_name)
+    # Sums, and numbers without a sample, have no sampling error; others must lead by more.
+    if (has_intervals or drawn_rows.sample_column(y)) and not data.is_additive(y):
+        headline *= bool(
+            bounds.low[0] > bounds.high[1:][~np.isnan(values[1:])].max(initial=-np.inf)
+        )
+    headline *= not is_time
+    how_to_read = ""
     if has_intervals:
         how_to_read = f"Lines{', longer at →' * bool(is_cut.any())}: {method_words(bounds)}"
-    elif not drawn_rows.rate_sample_column(y):
-        how_to_read = ""
+    elif drawn_rows.rate_sample_column(y):
+        how_to_read = "No interval: the single values are not given"
     is_small_sample = drawn_rows.small_sample_mask(y)
     if not is_time and is_small_sample.any() and not is_small_sample.all():
         how_to_read = f"Last: n below {MIN_SAMPLE_SIZE}. {how_to_read}".strip()
@@ -376,11 +380,11 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
     if not measure or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
     superlative = "best" if unit == RANK else "most" if measure.endswith("s") else "highest"
-    other_texts = [f"; {name.text} {number(float(value), unit)}"
+    other_texts = [f"; {quoted(name.text)} {number(float(value), unit)}"
               for name, value in zip(names, values, strict=True)
               if name.is_own != names[0].is_own and value == value]  # fmt: skip
     return (
-        f"{capitalized(superlative)} {measure}: {names[0].text}, {number(values[0], unit)}"
+        f"{capitalized(superlative)} {measure}: {quoted(names[0].text)}, {number(values[0], unit)}"
         f"{''.join(other_texts[:1])}"
     )
 

@@ -35,7 +35,7 @@ _STYLE_SETTINGS = json.loads(Path(__file__).with_name("looks.json").read_bytes()
 
 - ``series``: for each series (line) of a chart its colour name, matplotlib symbol and dashes;
 - ``glyphs``, ``plotly``: by matplotlib symbol, a Unicode character and the name in plotly;
-- ``plotly_layout``, ``plotly_rule``: arguments for plotly;
+- ``plotly_arguments``: two dicts, for the layout of plotly figures and for horizontal lines;
 - ``light``, ``dark``: by colour name, the colour on a light or a dark background;
 - ``ramps``: for a light and a dark background, the colours of heat maps, the weakest first;
 - ``fills``: by fill, a Unicode character for the legend;
@@ -81,7 +81,7 @@ class Style:
 
 PLOTLY_NAME_BY_SYMBOL = _STYLE_SETTINGS["plotly"]
 """The plotly name of each matplotlib marker."""
-PLOTLY_LAYOUT, PLOTLY_RULE = _STYLE_SETTINGS["plotly_layout"], _STYLE_SETTINGS["plotly_rule"]
+PLOTLY_LAYOUT, PLOTLY_RULE = _STYLE_SETTINGS["plotly_arguments"]
 """Arguments for the layout of all plotly figures, and for horizontal lines in them."""
 _ALL_SERIES_STYLES = tuple(
     Style(colour, symbol, tuple(dash)) for colour, symbol, dash in _STYLE_SETTINGS["series"]

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -70,6 +70,7 @@ from aatoolkit.display.plot.style import (
     styles_for,
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
+from aatoolkit.stats.explain import Explainer
 from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, UP
 
 # --- key figures ------------------------------------------------------------------------------
@@ -260,8 +261,9 @@ def metrics(data: PlotData, options: Options) -> Spec | None:
     cells = [number(amount, unit) if amount == amount else text
              for text, amount, unit in zip(texts, amounts, data.units(value),
                                            strict=True)]  # fmt: skip
-    long_frame = data.frame.assign(cell=cells)
-    frame = long_frame.pivot_table("cell", thing, metric, aggfunc="first", sort=False)
+    frame = data.frame.assign(cell=cells).pivot_table(
+        "cell", thing, metric, aggfunc="first", sort=False
+    )
     spec = _table("metrics", to_plot_data(frame), options, [*frame], thing)
     return replace(spec, data=data, columns=[value], title=data.title(data.table_words, thing))
 
@@ -609,9 +611,17 @@ def changes(data: PlotData, options: Options) -> Spec | None:
         end=to_days(frame["last_day"]), size=INFINITY,
         tooltips=[f"level, {tooltip}" for mark in spec.marks for tooltip in mark.tooltips],
     )  # fmt: skip
+    replay: Any = Explainer()._try_replay(frame)
+    dots = [
+        Mark("dots", to_days(daily_data.moments(replay.arguments["date"])),
+             daily_data.values(replay.arguments["column"]), Style("rest"), size=4.0)
+        for source in getattr(replay, "inputs", ())
+        for daily_data in [to_plot_data(source.frame)]
+    ]  # fmt: skip
     return replace(
         spec, word_columns=(), height=150.0,
         x=Scale(edges[0], edges[-1], "time", days=[*np.arange(edges[0], edges[-1] + 1)]),
-        y=scale_for(levels, data.unit("after"), 1.3),
-        marks=[grey_areas, line_segments(edges[:-1], edges[1:], levels, levels, OWN_STYLE, 2.4)],
+        y=scale_for(np.concatenate([levels, *(mark.y for mark in dots)]), data.unit("after"), 1.1),
+        marks=[grey_areas, *dots,
+               line_segments(edges[:-1], edges[1:], levels, levels, OWN_STYLE, 2.4)],
     )  # fmt: skip

@@ -251,7 +251,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         for line in drawn_lines
     ]
     unit = data.unit(y)
-    time_noun = humanize(data.time_noun(x))
+    time_noun = data.time_noun(x)
     time_step = float(min(np.diff(x_days), default=1.0))
     is_gap = np.isnan([line.values for line in drawn_lines]).all(axis=0)
     marks = []
