@@ -197,12 +197,19 @@ def test_rows_without_numbers_are_counted_by_what_comes_again() -> None:
         assert rows.aa.plot().kind == kind
 
 
+def test_days_beside_their_positions_are_a_line() -> None:
+    rows = [{"day": f"2026-10-{day:02}", "sessions": day * 7 % 5} for day in range(1, 31)]
+    days = proposed({"rows": rows}, "found")["found"].main.reset_index()
+    days = described(days.rename(columns={"index": "position"}), "found", key=("position",))
+    assert days.aa.plot().kind == "line"
+
+
 def test_other_brands_are_grey_and_pages_of_one_site_are_not() -> None:
     brands = pd.DataFrame({"brand": [*"aab"] * 9, "own": [True, True, False] * 9})
     pages = pd.DataFrame({"url": ["a.example/x", "a.example/y"], "n": [2, 1]})
     assert colours(brands.aa.plot(x="brand")) == ["blue", "rest"]
     assert colours(pages.aa.plot(y="n")) == ["blue"]
-    assert colours(pages.assign(url=["a.example", "b.example"]).aa.plot(y="n")) == ["rest"]
+    assert colours(pages.rename(columns={"url": "domain"}).aa.plot(y="n")) == ["rest"]
 
 
 def test_a_draft_has_key_figures_whatever_their_columns_are_called_and_no_guessed_sample() -> None:

@@ -19,6 +19,7 @@ from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states
+from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE_SUFFIX, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined_table, without_repeated_rows
@@ -299,7 +300,8 @@ class PlotData:
                 for name in dict.fromkeys((*HOST_AND_DAYS, *declared_names))
                 if name in self.kind_by_column
             ]
-        if key_names:
+        # Positions name no rows.
+        if not {*key_names} <= {*self.columns_of_kind("number")}:
             return [*filter(self.varies, key_names)] or key_names
         time_columns = [
             name for name in self.columns_of_kind("time") if name not in CONTEXT_COLUMNS
@@ -1006,6 +1008,10 @@ def aggregate_by_mark(
         period_groupers(selected_columns, grouping_columns, freq) if freq else grouping_columns
     )
     grouped_data = to_plot_data(aggregate(selected_columns, grouping, None, True, {}, True))
+    if not freq and columns[0] not in grouped_data.kind_by_column:
+        raise AvailabilityError(
+            f"nothing shows how {columns[0]} is aggregated; use df.aa.aggregate with rules= first"
+        )
     # Weeks, and periods such as "ME", are named by their last day.
     return replace(grouped_data, has_last_day_labels=getattr(grouping[0], "closed", "") == "right")
 

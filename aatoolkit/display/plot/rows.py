@@ -297,14 +297,13 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         drawn_rows = aggregate_by_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
-    # Pages of one site have no competitors.
-    has_competitors = drawn_rows.own_mask(x).any() or (
-        x.endswith(("brand", "domain", "url"))
-        and len({label.partition("/")[0] for label in drawn_rows.labels(x)}) > 1
-    )
+    # Pages may be of the own site, also if none is marked as own.
+    has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain"))
     # Of many rows with 0, one is enough.
-    nonzero_count = int(np.count_nonzero(drawn_rows.values(y)))
-    max_rows = 15 if is_time or row_count <= 15 else min(15, nonzero_count + 1)
+    max_rows = (
+        15 if is_time or row_count <= 15
+        else min(15, int(np.count_nonzero(drawn_rows.values(y))) + 1)
+    )  # fmt: skip
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(max_rows))]
     )
@@ -379,7 +378,13 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
     """
     if not measure or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
-    superlative = "best" if unit == RANK else "most" if measure.endswith("s") else "highest"
+    superlative = (
+        "best"
+        if unit == RANK
+        else "most"
+        if measure.endswith("s") and unit != FRACTION
+        else "highest"
+    )
     other_texts = [f"; {quoted(name.text)} {number(float(value), unit)}"
               for name, value in zip(names, values, strict=True)
               if name.is_own != names[0].is_own and value == value]  # fmt: skip

@@ -143,9 +143,9 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     how_to_read = "Lines: by day. " * bool(sparklines)
     if any(text_columns[2]):
         how_to_read += "Intervals: as if counts were independent"
-    has_words = not {*columns} <= {*data.columns_of_kind("number")}
+    align = "right" if {*columns} <= {*data.number_columns} else "left"
     word_columns = [
-        WordColumn(column_texts, heading, "left" if has_words else "right", heading == "Value",
+        WordColumn(column_texts, heading, align, heading == "Value",
                    symbol_styles if any(symbol_styles) and heading == "Value" else ())
         for heading, column_texts in zip(
             ("Value", "Change", f"{LEVEL:.0%} interval", "Sample"), text_columns, strict=True
@@ -283,8 +283,10 @@ def states(data: PlotData, options: Options) -> Spec | None:
     x = options.x or data.label_column
     if x is None or options.color or options.y or not data.has_one_row_per(x):
         return None
-    lacks_names = data.has_untitled_ids(x) or bool(data.frame[x].isna().any())
-    if not options.kind and (len(data) > _MAX_ROWS or data.measure_columns or lacks_names):
+    if not options.kind and (
+        len(data) > _MAX_ROWS or data.measure_columns
+        or data.has_untitled_ids(x) or data.frame[x].isna().any()
+    ):  # fmt: skip
         return None
     columns = table_columns(data, x)
     if not (columns and _has_symbols(data, columns[0])):
@@ -359,7 +361,7 @@ def _table(
     ``x`` is the column that names the rows; without it, the rows have no names.
     """
     max_rows = options.max_rows(_MAX_ROWS)
-    drawn_rows = data.first_rows(max_rows * (1 if x or columns[1:] else 3))
+    drawn_rows = data.first_rows(max_rows * (1 if x or columns[1:] else 2))
     word_columns = [_word_column(drawn_rows, name) for name in columns]
     words = pd.Series(word_columns[0].words if columns else ())
     if not x and columns[1:]:  # words of the row above are not repeated

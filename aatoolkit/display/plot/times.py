@@ -367,11 +367,8 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     ranks_and_metrics = [
         name for name in data.number_columns if data.unit(name) == RANK or data.unit_column(name)
     ]
-    columns_with_unit_column = [*filter(data.unit_column, ranks_and_metrics)]
-    y = next(
-        iter(options.y or [*columns_with_unit_column, *data.measure_columns, *ranks_and_metrics]),
-        None,
-    )
+    metrics = filter(data.unit_column, ranks_and_metrics)
+    y = next(iter(options.y or [*metrics, *data.measure_columns, *ranks_and_metrics]), None)
     time_keys = data.time_keys[:1]
     word_keys = [name for name in data.key_columns if data.kind_by_column[name] != "time"]
     key_pair = [*word_keys[-(2 - len(time_keys)) :], *time_keys]
