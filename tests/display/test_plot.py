@@ -378,6 +378,11 @@ def test_rows_that_share_a_mark_are_aggregated_by_their_rules() -> None:
         assert sorted(numbers) == pytest.approx(sorted(expected))
     with pytest.raises(AvailabilityError, match="rows overlap"):
         domains.aa.plot(x="domain_type", y="answer_count")
+    with (
+        pytest.warns(aa.errors.AAToolkitWarning, match="left out: share_of_voice"),
+        pytest.raises(AvailabilityError, match="rules="),
+    ):
+        read("ranking_prompts").aa.plot("bars", x="prompt_id", y="share_of_voice")
 
 
 def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> None:
