@@ -16,17 +16,13 @@ from aatoolkit._util.defaults import LEVEL, require_package
 from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import fold_html, show_as
 from aatoolkit._util.text import Names, TitledRepr, wrap_lines
-from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
 from aatoolkit.frame import merge, reshape, views
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import Rules
-from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.groupby import By, flatten_names, period_groupers
 from aatoolkit.frame.parquet import to_arrow_table, write_parquet
-from aatoolkit.jsontree.coerce import coerce_values
-from aatoolkit.metadata.attrs import Source, metadata_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,13 +32,15 @@ if TYPE_CHECKING:
 
 def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
     """Return the frame to compare with, or None if the argument is ``"previous"``."""
-    if isinstance(baseline, str) and baseline != "previous":
+    if not isinstance(baseline, str):
+        return baseline
+    if baseline != "previous":
         raise ArgumentError(
             f"baseline={baseline!r} is no frame; give one, or baseline='previous' for the window "
             "before, where the frame's own columns give it",
             argument="baseline",
         )
-    return None if isinstance(baseline, str) else baseline
+    return None
 
 
 class Accessor(NameSuggestionMixin, TitledRepr):
@@ -88,18 +86,7 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        columns = metadata_of(self._frame).columns
-        states = [availability_of(self._frame, name, column) for name, column in columns.items()]
-        return show_as(
-            {
-                "status": pd.Categorical(
-                    [str(state.status) for state in states], [str(status) for status in Status]
-                ),
-                "cause": views.to_text_index(state.cause for state in states),
-                "reason": views.to_text_index(state.reason for state in states),
-            },
-            index=views.to_text_index(columns).rename("column"),
-        )
+        return views.availability_table(self._frame)
 
     @property
     def codebook(self) -> pd.DataFrame:
@@ -140,15 +127,7 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        sources = metadata_of(self._frame).sources
-        table = show_as({
-            name: pd.array([getattr(source, name) for source in sources],
-                           dtype="boolean" if name == "stale" else "string")
-            for name in Source.__dataclass_fields__
-        })  # fmt: skip
-        fetch_times, _ = coerce_values([source.fetched_at for source in sources], "timestamp")
-        table["fetched_at"] = fetch_times.to_pandas()
-        return table
+        return views.source_table(self._frame)
 
     def _title_and_lines(self) -> tuple[str, Sequence[str]]:
         counts = self.availability["status"].value_counts()
@@ -1328,10 +1307,11 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         Parameters
         ----------
         kind : str, optional
-            ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``verdicts``,
-            ``counts``. For results of statistics: ``comparison``, ``decomposition``, ``ranks``,
-            ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes``, ``stability``,
-            ``association`` or ``stages``. By default the first kind that fits.
+            ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``metrics``,
+            ``verdicts``, ``counts``. For results of statistics: ``comparison``,
+            ``decomposition``, ``ranks``, ``overlap``, ``effect``, ``concentration``, ``samples``,
+            ``changes``, ``stability``, ``association`` or ``stages``. By default the first kind
+            that fits.
         x : str, optional
             The column along the axis, such as a time, a brand or an engine. Each of its values has
             one mark (a bar, a point or a column of cells). Rows that share a mark are aggregated as

@@ -15,8 +15,9 @@ from aatoolkit.frame.cell_status import availability_of, is_status_column, statu
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.duplicates import is_joined_table
 from aatoolkit.frame.groupby import check_columns, flatten_index, to_naive_times
+from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
-from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, metadata_of
+from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, Source, metadata_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON
 
 
@@ -44,6 +45,35 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
         columns=["dtype", "unit", "aggregation", "doc", "availability", "caution", "of"],
         dtype="string",
     )
+
+
+def availability_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the availability of each column of a frame; see ``df.aa.availability``."""
+    columns = metadata_of(frame).columns
+    states = [availability_of(frame, name, column) for name, column in columns.items()]
+    return show_as(
+        {
+            "status": pd.Categorical(
+                [str(state.status) for state in states], [str(status) for status in Status]
+            ),
+            "cause": to_text_index(state.cause for state in states),
+            "reason": to_text_index(state.reason for state in states),
+        },
+        index=to_text_index(columns).rename("column"),
+    )
+
+
+def source_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the API responses that a frame was read from; see ``df.aa.sources``."""
+    sources = metadata_of(frame).sources
+    table = show_as({
+        name: pd.array([getattr(source, name) for source in sources],
+                       dtype="boolean" if name == "stale" else "string")
+        for name in Source.__dataclass_fields__
+    })  # fmt: skip
+    fetch_times, _ = coerce_values([source.fetched_at for source in sources], "timestamp")
+    table["fetched_at"] = fetch_times.to_pandas()
+    return table
 
 
 def to_text_index(values: Iterable[object]) -> pd.Index:

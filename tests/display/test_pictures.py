@@ -338,6 +338,7 @@ def test_one_very_wide_interval_is_cut_and_codes_are_no_measures() -> None:
     spec = engines.loc[highs.index[[0, -1]]].aa.plot(kind="bars", y="conversion_rate").spec
     assert highs.iloc[0] < spec.x.high < highs.iloc[-1]
     assert "→" in str(spec.marks[-1].words)
+    assert "longer at →" in spec.how_to_read
     spec = shared_dataset()["overview"]["overview_engines"].aa.plot().spec
     assert spec.x.high == pytest.approx(1.02 * spec.bounds["mention_rate_high"].max())
     assert [m.style.colour for m in spec.marks if m.kind == "line"] == ["paper", "ink"] * 4
@@ -352,7 +353,7 @@ def test_times_written_as_integers_are_times_and_codes_have_no_separators() -> N
         frame = pd.DataFrame({"since": [first, first + 1], "order_id": first, "n": [2, 1]})
         assert frame.aa.plot().kind == "line"
         finding = frame.head(1).aa.plot().finding
-        assert f"Since: value 2026-10-{day:02}" in finding
-        assert f"Order: value {first}" in finding
+        assert f"Since: Value 2026-10-{day:02}" in finding
+        assert f"Order: Value {first}" in finding
     pages = pd.DataFrame({"page": [*"ab"], "status_code": [2000.0, None], "note": [*"cd"]})
     assert "Status code 2000" in pages.aa.plot().finding

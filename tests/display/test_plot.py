@@ -72,6 +72,10 @@ def legend(axes: Any) -> list[str]:
     return [words for words, _, _ in axes.spec.legend]
 
 
+def colours(axes: Any) -> list[str]:
+    return [mark.style.colour for mark in axes.spec.marks if mark.kind == "boxes"]
+
+
 def notes(axes: Any) -> str:
     """What stands around a picture besides its title."""
     return " · ".join([axes.spec.title, axes.spec.how_to_read, *axes.spec.caption])
@@ -158,6 +162,54 @@ def test_columns_of_zeros_are_left_out_of_heat_maps_but_for_the_own_brand() -> N
     axes = frame.aa.plot("heatmap", x="brand", color="site")
     assert {name.text for name in axes.spec.x.names} == {*"xz"}
     assert "columns of 0 left out" in notes(axes)
+    rows = frame.assign(n=[1, 2, 0] + [0] * 3).aa.plot("heatmap", x="brand", color="site")
+    assert [name.text for name in rows.spec.y.names] == ["a"]
+
+
+def test_values_of_many_metrics_have_a_column_each() -> None:
+    metrics = [("ttfbMs", 588, "ms"), ("htmlBytes", 1024, "bytes"), ("title", "Home", "text")]
+    rows = [
+        {"page": f"/p{page}", "metric": metric, "value": str(value), "unit": unit}
+        for page in range(20) for metric, value, unit in metrics[: 2 + (page < 9)]
+    ]  # fmt: skip
+    spec = proposed({"rows": rows}, "found")["found"].main.aa.plot().spec
+    assert (spec.kind, spec.extent) == ("metrics", "the first 15 of 20")
+    assert [(column.heading, column.words[0], column.words[9]) for column in spec.word_columns] == [
+        ("TTFB ms", "588 ms", "588 ms"), ("Html bytes", "1,024 bytes", "1,024 bytes"),
+        ("Title", "Home", "–"),
+    ]  # fmt: skip
+
+
+def test_texts_are_not_repeated_and_one_column_goes_on_beside_itself() -> None:
+    steps = read("action_steps")
+    actions = steps.aa.plot().spec.word_columns[0].words
+    assert len([*filter(None, actions)]) == steps["action_id"].nunique() < len(actions)
+    days = pd.DataFrame({"day": pd.date_range("2026-10-10", periods=29)}).aa.plot().spec
+    assert [len(column.words) for column in days.word_columns] == [15, 15]
+    assert days.word_columns[1].words[-2:] == ["2026-11-07", ""]
+    assert not days.extent
+
+
+def test_rows_without_numbers_are_counted_by_what_comes_again() -> None:
+    for power, kind in ((2, "counts"), (1, "table")):  # bars of equal length say nothing
+        queries = [f"q{n**power % 13}" for n in range(130)]
+        rows = pd.DataFrame({"query": queries, "text": [*map(str, range(130))]})
+        assert rows.aa.plot().kind == kind
+
+
+def test_days_beside_their_positions_are_a_line() -> None:
+    rows = [{"day": f"2026-10-{day:02}", "sessions": day * 7 % 5} for day in range(1, 31)]
+    days = proposed({"rows": rows}, "found")["found"].main.reset_index()
+    days = described(days.rename(columns={"index": "position"}), "found", key=("position",))
+    assert days.aa.plot().kind == "line"
+
+
+def test_other_brands_are_grey_and_pages_of_one_site_are_not() -> None:
+    brands = pd.DataFrame({"brand": [*"aab"] * 9, "own": [True, True, False] * 9})
+    pages = pd.DataFrame({"url": ["a.example/x", "a.example/y"], "n": [2, 1]})
+    assert colours(brands.aa.plot(x="brand")) == ["blue", "rest"]
+    assert colours(pages.aa.plot(y="n")) == ["blue"]
+    assert colours(pages.rename(columns={"url": "domain"}).aa.plot(y="n")) == ["rest"]
 
 
 def test_a_draft_has_key_figures_whatever_their_columns_are_called_and_no_guessed_sample() -> None:
@@ -326,6 +378,11 @@ def test_rows_that_share_a_mark_are_aggregated_by_their_rules() -> None:
         assert sorted(numbers) == pytest.approx(sorted(expected))
     with pytest.raises(AvailabilityError, match="rows overlap"):
         domains.aa.plot(x="domain_type", y="answer_count")
+    with (
+        pytest.warns(aa.errors.AAToolkitWarning, match="left out: share_of_voice"),
+        pytest.raises(AvailabilityError, match="rules="),
+    ):
+        read("ranking_prompts").aa.plot("bars", x="prompt_id", y="share_of_voice")
 
 
 def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> None:
@@ -417,7 +474,7 @@ def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
         assert rates.assign(**ends).aa.plot(y="rate").spec.headline == headline
     for name, headline in (
         ("crawl", "Most requests: GPTBot, 974"),
-        ("ranking_positions", "Highest mention count: Globex with position band 1, 89"),
+        ("ranking_positions", ""),
         ("overview_engines", ""),
         ("chat_citations", "Chat citations: 532 cited, 225 not cited"),
         ("ranking", "Acme CRM: share of voice 23%, previous share of voice 17% (+5.3 pp)"),
@@ -439,9 +496,9 @@ def test_cards_say_what_their_lines_are() -> None:
 def test_a_row_of_facts_is_a_list() -> None:
     facts = pd.DataFrame({"source": ["tag"], "since": ["2026-10-16"]}).aa.plot()
     assert [name.text for name in facts.spec.y.names] == ["Source", "Since"]
-    assert facts.finding == "Source, since: Source: value tag; Since: value 2026-10-16"
+    assert facts.finding == "Source, since: Source: Value tag; Since: Value 2026-10-16"
     facts = pd.DataFrame({"state": ["partial"], "notes": [["Left out.", "b"]], "why": [None]})
-    assert facts.aa.plot().finding.endswith("State partial; State: value partial; Notes: value "
+    assert facts.aa.plot().finding.endswith("State partial; State: Value partial; Notes: Value "
                                             "Left out. · b")  # fmt: skip
     missing = read("conversion_totals", "initech.example").aa.plot()
     assert "Not measured. No web analytics is connected." in missing.finding
@@ -512,6 +569,8 @@ def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
     ):  # fmt: skip
         frame = pd.DataFrame({"object": "row", key: ["AC-7", "brd_8"], title: texts, "n": [2, 1]})
         assert labels(frame.aa.plot(x=key, y="n")) == texts
+    answers = pd.DataFrame({"id": [*["ans_1", "ans_2"] * 2], "title": [*"wxyz"]})
+    assert [*answers.aa.plot(figsize=(3, 2)).spec.word_columns[0].words] != [*"wx"]
     pages = pd.DataFrame({"url": ["a.example/b-c"], "title": "Home", "n": 2})
     assert labels(pages.aa.plot(x="url", y="n")) == ["a.example/b-c"]
 
@@ -698,11 +757,15 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     shares = shared_dataset()["domains"].main.aa.concentration("citation_count").aa.plot()
     assert shares.figure.get_suptitle().startswith("As concentrated as ")
     totals = shared_dataset()["conversions"]["conversion_totals"].aa.plot()
-    assert re.search(r"AI revenue: value [0-9.,]+ USD", totals.finding)
+    assert re.search(r"AI revenue: Value [0-9.,]+ USD", totals.finding)
     assert "USD" in "".join(read("shopping_offers").aa.plot().spec.word_columns[-1].words)
     level = read("overview_trend").aa.changes("mention_rate").aa.plot()
     assert re.match("The whole window: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)
-    assert level.spec.marks[1].y[0] == level.data["before"][0]
+    days, line = level.spec.marks[1:]
+    assert days.y == pytest.approx(
+        read("overview_trend")["mention_rate"].to_numpy(float), nan_ok=True
+    )
+    assert line.y[0] == level.data["before"][0]
 
 
 def test_what_may_be_chance_is_ranked_last_and_one_zero_is_enough() -> None:

@@ -19,6 +19,7 @@ from aatoolkit._util.text import capitalize, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states
+from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE_SUFFIX, CellStatuses, is_status_column, statuses_of
 from aatoolkit.frame.duplicates import drop_repeated_rows, is_joined_table
@@ -54,7 +55,8 @@ COLUMN_CONVENTIONS = json.loads(Path(__file__).with_name("names.json").read_byte
 
 The entry ``kinds`` has the kind of a column by the ``kind`` of its dtype (columns of all other
 dtypes hold words or lists). The entry ``notations`` is about times that are written as numbers: by
-the number of digits, it has a dtype and the arguments for `pandas.to_datetime`.
+the number of digits, it has a dtype and the arguments for `pandas.to_datetime`. The entry ``steps``
+has the fewest and the most hours between times that are, for example, weeks.
 """
 
 CONTEXT_COLUMNS = COLUMN_CONVENTIONS["context"]
@@ -101,7 +103,7 @@ _TOTAL_NAME_PATTERN = re.compile(
 """Matches names of rows that may be totals of the other rows, such as ``(all pages)``."""
 _VAGUE_NAME_PATTERN = re.compile("value|(by|per)_.*|(dai|week|month)ly")
 """Matches names of columns that do not say what is measured, such as ``value`` or ``daily``."""
-_NOTE_BY_UNIT = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
+_NOTE_BY_UNIT = COLUMN_CONVENTIONS["notes"]
 """What the label of an axis says about its numbers, by their unit."""
 
 
@@ -298,7 +300,8 @@ class PlotData:
                 for name in dict.fromkeys((*HOST_AND_DAYS, *declared_names))
                 if name in self.kind_by_column
             ]
-        if key_names:
+        # Positions name no rows.
+        if not {*key_names} <= {*self.columns_of_kind("number")}:
             return [*filter(self.varies, key_names)] or key_names
         time_columns = [
             name for name in self.columns_of_kind("time") if name not in CONTEXT_COLUMNS
@@ -462,18 +465,6 @@ class PlotData:
         has_sample = self.unit(name) in (FRACTION, RANK, SCORE) and not is_guess
         return self.sample_column(name) if has_sample else None
 
-    def stands_out(self, name: str, best_mask: Mask, intervals: Bounds) -> bool:
-        """Return whether the best numbers of a column exceed all others by more than chance.
-
-        ``best_mask`` is a boolean mask. ``intervals`` are the confidence intervals of all rows.
-        Sums, and numbers without a sample, have no sampling error: the result is then True.
-        """
-        other_mask = ~best_mask & ~np.isnan(self.values(name))
-        best_low = intervals.low[best_mask].min(initial=np.inf)
-        others_high = intervals.high[other_mask].max(initial=-np.inf)
-        has_sampling_error = self.sample_column(name) or not np.isnan(intervals.low).all()
-        return self.is_additive(name) or not has_sampling_error or bool(best_low > others_high)
-
     def axis_label(self, name: str) -> str:
         """Return the axis label of a column, such as "Score (0 to 100)".
 
@@ -575,10 +566,8 @@ class PlotData:
         If there is no noun for the step, the result is ``time``.
         """
         step_hours = round(24 * min(np.diff(np.unique(to_days(self.moments(name)))), default=0.0))
-        noun_by_hours = {1: "hour", 24: "day", 168: "week", 8760: "year"}
-        noun_by_hours |= dict.fromkeys(range(672, 745), "month")
-        noun_by_hours |= dict.fromkeys(range(2160, 2209), "quarter")
-        return noun_by_hours.get(step_hours, "time")
+        nouns = COLUMN_CONVENTIONS["steps"].items()
+        return next((noun for noun, (low, high) in nouns if low <= step_hours <= high), "time")
 
     # --- rows
 
@@ -635,9 +624,12 @@ class PlotData:
         """Return a noun for what a row is, such as ``action``, if the column ``name`` names it."""
         if self.kind_by_column[name] == "time":
             return self.time_noun(name)
+        table_noun = self.table_words.removesuffix("s")
+        if name == "id":
+            return table_noun.rpartition(" ")[2]
         if name != self.label_column or name in self.key_columns:
             return name
-        table_noun = self.table_words.removesuffix("s") * (name in TITLE_COLUMNS[:6])
+        table_noun *= name in TITLE_COLUMNS[:6]
         id_nouns = (
             key.removesuffix("_id") for key in reversed(self.key_columns) if key.endswith("_id")
         )
@@ -670,7 +662,7 @@ class PlotData:
         pairs are for the frame's responses, and for the responses read together with these.
         """
         frame_details = ResponseDetails()
-        frame_details.add_table(self.frame)
+        frame_details.add_table((self.all_rows or self).frame)
         other_responses = (
             other_response
             for response in self.responses
@@ -1016,6 +1008,10 @@ def aggregate_by_mark(
         period_groupers(selected_columns, grouping_columns, freq) if freq else grouping_columns
     )
     grouped_data = to_plot_data(aggregate(selected_columns, grouping, None, True, {}, True))
+    if not freq and columns[0] not in grouped_data.kind_by_column:
+        raise AvailabilityError(
+            f"nothing shows how {columns[0]} is aggregated; use df.aa.aggregate with rules= first"
+        )
     # Weeks, and periods such as "ME", are named by their last day.
     return replace(grouped_data, has_last_day_labels=getattr(grouping[0], "closed", "") == "right")
 

@@ -41,13 +41,14 @@ from aatoolkit.display.plot.style import (
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import check_columns, flatten_names, group_rows, period_groupers
-from aatoolkit.stats.explain import Explainer, Explanation
+from aatoolkit.stats.explain import Explainer
 
 FUNCTION_BY_KIND: Mapping[str, Callable[..., Spec | None]] = {
     **{kind: partial(tables.result_spec, kind) for kind in tables.RESULT_PLOT_BY_KIND},
     "changes": tables.changes,
     "stages": tables.stages,
     "figures": tables.figures,
+    "metrics": tables.metrics,
     "line": times.lines,
     "heatmap": times.heatmap,
     "gap": rows.gap,
@@ -85,7 +86,8 @@ def plot(
         if is_wrong:
             raise ArgumentError(message, argument=argument)
     theme = theme if ax else themes.resolve(theme)
-    is_dark = theme == "dark" if theme != "auto" else has_dark_background(ax)
+    background = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
+    is_dark = theme == "dark" or (theme == "auto" and luminance(to_hex(background)) < 0.2)
     size_in_points = (
         (figsize[0] * 72, figsize[1] * 72) if figsize else _box_in_points(ax)[2:] if ax else None
     )
@@ -131,7 +133,7 @@ def create_picture(data: PlotData, width: float) -> Picture | None:
 
     The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
-    spec = _choose_spec(data, Options(top=8))
+    spec = _choose_spec(data, Options(top=6))
     # The report itself says where numbers are from, what was not measured, and has sample sizes.
     spec = replace(
         spec,
@@ -258,41 +260,12 @@ class Picture(Axes):
         The rows that are drawn, after selecting, sorting and aggregating.
     spec : Spec
         The marks, scales and texts of the picture.
+    explain : method
+        Explains where the number of a bar, point or cell comes from, as `Spec.explain` describes.
     """
 
     name = "aatoolkit"
     spec: Spec
-
-    def explain(
-        self, mark: Any = None, column: str | None = None, *, within: Any = None
-    ) -> Explanation:
-        """Explain where the number of a bar, point or cell comes from.
-
-        Parameters
-        ----------
-        mark : str, mapping, date or int, optional
-            The name of the mark, such as ``"chatgpt"`` or a day. Or a mapping from columns to
-            values, such as ``{"date": "2026-11-15", "engine": "chatgpt"}``. Or the position of its
-            row in ``data``. By default the first mark without a number, else the first mark.
-        column : str, optional
-            The column of the number; by default the main column of the picture. For the ends of an
-            interval, add ``_low`` or ``_high`` to its name.
-        within : Study, Archive, Tables, Dataset, or a list of these, optional
-            Where to look for the API responses, besides memory.
-
-        Returns
-        -------
-        Explanation
-            The same tree as from ``df.aa.explain``.
-
-        Raises
-        ------
-        ArgumentError
-            If nothing is drawn. If the marks count rows and ``mark`` is left out.
-        ItemNotFound
-            If there is no such column. If there is no such mark, or several.
-        """
-        return self.spec.explain(mark, column, within=within)
 
     def svg(self) -> str:
         """Return the picture as SVG text, in which text can be selected.
@@ -329,12 +302,6 @@ def figure_of(axes: Axes) -> Figure:
     return figure
 
 
-def has_dark_background(ax: Axes | None) -> bool:
-    """Return whether the background of ``ax`` is dark; without ``ax``, that of new figures."""
-    background = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
-    return luminance(to_hex(background)) < 0.2
-
-
 def draw(spec: Spec, size_in_points: Sequence[float], palette: Palette) -> Picture:
     """Draw a picture on a new figure, and return its axes.
 
@@ -361,7 +328,6 @@ def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     layout = compute_layout(spec, width, height)
     layout.texts.extend([layout.title, layout.caption])
     _draw_contents(axes, spec, layout, palette, corner_position)
-    axes.explain = spec.explain  # type: ignore[attr-defined]
 
 
 def _box_in_points(axes: Axes) -> list[float]:
@@ -405,8 +371,8 @@ def _draw_contents(
     figure = figure_of(axes)
     figure_width, figure_height = figure.get_size_inches() * 72
     left_offset, top_offset = picture_corner
-    vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
-                      finding=spec.finding, data=spec.data.frame)  # fmt: skip
+    vars(axes).update(spec=spec, explain=spec.explain, layout=layout, palette=palette,
+                      kind=spec.kind, finding=spec.finding, data=spec.data.frame)  # fmt: skip
     axes.set_position(
         (
             (left_offset + layout.marks_left) / figure_width,
@@ -471,12 +437,10 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     """Draw one set of marks (boxes, a line, dots or a band), without the texts of the picture."""
     style = mark.style
     colour = palette[style.colour_key]
-    paper_colour = palette["paper"]
-    is_hollow = style.fill == "hollow"
+    fill_colour, edge_colour, edge_width = palette.mark_colours(style, mark.colour_strength)
     has_points = bool(mark.tooltips)
     if mark.kind == "boxes":
         box_starts, box_ends, box_middles, box_height = mark.box_positions(spec)
-        fill_colour, edge_colour, edge_width = palette.box_colours(style, mark.colour_strength)
         hatch_pattern = HATCH_BY_FILL.get(style.fill, "")
         fill_colours = [fill_colour] if isinstance(fill_colour, str) else fill_colour
         # Rectangles are faster than bars: matplotlib computes limits for each bar.
@@ -499,10 +463,8 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     elif mark.kind == "dots":
         axes.plot(
             mark.x, mark.y, linestyle="", clip_on=False, zorder=3, marker=style.symbol,
-            markersize=mark.size * layout.zoom,
-            markeredgecolor=colour if is_hollow else paper_colour,
-            markerfacecolor=paper_colour if is_hollow else colour,
-            markeredgewidth=1.4 if is_hollow else 0.5,
+            markersize=mark.size * layout.zoom, markeredgewidth=edge_width,
+            markeredgecolor=edge_colour, markerfacecolor=fill_colour,
         )  # fmt: skip
     elif mark.end is not None:  # a band
         axes.fill_between(mark.x, mark.y, mark.end, color=colour, alpha=0.16, linewidth=0)

@@ -14,11 +14,16 @@ import plotly.io as pio
 from aatoolkit.display.plot.draw import Picture
 from aatoolkit.display.plot.layout import MARGIN, Layout, Text
 from aatoolkit.display.plot.spec import Mark, Spec
-from aatoolkit.display.plot.style import HATCH_BY_FILL, PLOTLY_NAME_BY_SYMBOL, Palette
+from aatoolkit.display.plot.style import (
+    HATCH_BY_FILL,
+    PLOTLY_LAYOUT,
+    PLOTLY_NAME_BY_SYMBOL,
+    PLOTLY_RULE,
+    Palette,
+)
 
 _PIXELS_PER_POINT = 4 / 3
 """The number of CSS pixels in a point."""
-_FONT_FAMILIES = "DejaVu Sans, Verdana, 'Noto Sans', sans-serif"
 _TOOL_BAR_HEIGHT = 26.0
 """The height of the tool bar above the title, in points."""
 
@@ -92,28 +97,21 @@ def to_interactive(picture: Any) -> InteractivePicture:
         template=go.layout.Template(),
         width=round(layout.width * _PIXELS_PER_POINT),
         height=round(figure_height * _PIXELS_PER_POINT),
-        margin=dict.fromkeys("lrtb", 0),
         paper_bgcolor=palette["paper"],
         plot_bgcolor=palette["paper"],
-        font_family=_FONT_FAMILIES,
         font_color=palette["ink"],
         hovermode="x unified" if spec.kind == "line" else "closest",
-        barmode="overlay",
         hoverlabel_bgcolor=palette["paper"],
         meta={"kind": spec.kind, "finding": spec.finding},
-        showlegend=False,
         shapes=[
             {
-                "type": "line",
-                "xref": "paper",
-                "yref": "paper",
                 "x0": MARGIN / layout.width,
                 "x1": 1 - MARGIN / layout.width,
                 "y0": rule_y,
                 "y1": rule_y,
                 "line_color": palette["grid"],
-                "line_width": 1,
             }
+            | PLOTLY_RULE
             for rule_y in (
                 1 - (rule_position + _TOOL_BAR_HEIGHT) / figure_height
                 for rule_position in layout.rule_positions
@@ -124,7 +122,7 @@ def to_interactive(picture: Any) -> InteractivePicture:
             for text in (layout.title, *layout.texts, layout.caption)
             if text.text
         ],
-        **axis_layouts,
+        **axis_layouts | PLOTLY_LAYOUT,
     )
     figure._picture = picture
     return figure
@@ -139,15 +137,13 @@ def _traces(
     """
     style = mark.style
     colour = palette[style.colour_key]
-    paper_colour = palette["paper"]
+    fill_colour, edge_colour, edge_width = palette.mark_colours(style, mark.colour_strength)
     x = spec.x.clipped(mark.x)
     y = spec.y.clipped(mark.y)
     symbol = PLOTLY_NAME_BY_SYMBOL.get(style.symbol)
-    is_hollow = style.fill == "hollow"
     pixels_per_point = _PIXELS_PER_POINT * layout.zoom
     if mark.kind == "boxes":
         box_starts, box_ends, box_middles, box_height = mark.box_positions(spec)
-        fill_colour, edge_colour, edge_width = palette.box_colours(style, mark.colour_strength)
         yield go.Bar, {
             "orientation": "h", "x": box_ends - box_starts, "y": box_middles, "base": box_starts,
             "width": box_height,
@@ -166,9 +162,6 @@ def _traces(
             "marker_symbol": symbol, "marker_size": 6 if len(mark) <= 100 else 2,
         }  # fmt: skip
     elif mark.kind == "dots":
-        fill_colour, edge_colour, edge_width = (
-            (paper_colour, colour, 1.6) if is_hollow else (colour, paper_colour, 0.7)
-        )
         yield go.Scatter, {
             "x": x, "y": y, "mode": "markers", "cliponaxis": False, "marker_color": fill_colour,
             "marker_symbol": symbol, "marker_size": mark.size * pixels_per_point,

@@ -292,7 +292,7 @@ def _fitting_columns(
     # tell them apart, and words rather than numbers; bold columns stay longest.
     kept_indices = sorted(range(len(columns)), key=lambda i: (
         not columns[i].is_bold, i > 0, not has_names and columns[i].align == "right",
-        has_names or (-len({*columns[i].words}), -column_widths[i]), i))  # fmt: skip
+        has_names or (-len({*columns[i].words} - {"–"}), -column_widths[i]), i))  # fmt: skip
 
     def free_width(max_width: float) -> float:
         return available_width - sum(min(column_widths[i], max_width) for i in kept_indices)

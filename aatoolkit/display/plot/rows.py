@@ -288,7 +288,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     drawn_rows = data
     mark_columns = [x, *data.varying_context(x)]
     # A ranking of brands has one bar per brand, not one per row.
-    if options.x or (x in data.key_columns and len(data.key_columns) > 1):
+    if options.x or (x in data.key_columns and data.key_columns[1:]):
         # The mean of rows needs their key; by default, such rows are counted instead.
         drawn_rows = aggregate_by_mark(
             data, mark_columns, [y, *data.metadata.key * options.is_chosen]
@@ -297,10 +297,13 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         drawn_rows = aggregate_by_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
-    has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
+    # Pages may be of the own site, also if none is marked as own.
+    has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain"))
     # Of many rows with 0, one is enough.
-    nonzero_count = int(np.count_nonzero(drawn_rows.values(y)))
-    max_rows = 15 if is_time or row_count <= 15 else min(15, nonzero_count + 1)
+    max_rows = (
+        15 if is_time or row_count <= 15
+        else min(15, int(np.count_nonzero(drawn_rows.values(y))) + 1)
+    )  # fmt: skip
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(max_rows))]
     )
@@ -325,11 +328,12 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     ]
     # One very wide interval is cut, for beside it all others would be short.
     max_drawn_end = -1.5 * np.sort(-bounds.high)[:2][-1]
-    drawn_ends = np.where(bounds.high > max_drawn_end, max_drawn_end, bounds.high)
+    drawn_ends = np.minimum(bounds.high, max_drawn_end)
     scale = scale_for(np.concatenate([values, drawn_ends]), unit, label=drawn_rows.axis_label(y),
                       is_whole=drawn_rows.is_count(y))  # fmt: skip
     has_intervals = not np.isnan(bounds.low).all()
-    bar_texts = map("{}{}".format, np.where(bounds.high > scale.high, "→ ", ""),
+    is_cut = bounds.high > scale.high
+    bar_texts = map("{}{}".format, np.where(is_cut, "→ ", ""),
                     _bar_labels(numbers(values, unit), drawn_rows, y))  # fmt: skip
     # Beside the end of a line, a number would seem to be that of the end.
     number_x = scale.high if has_intervals else NAN
@@ -340,10 +344,18 @@ def bars(data: PlotData, options: Options) -> Spec | None:
             tooltips_of(drawn_rows, y, row_names, bounds), strict=True,
         ))
     ]  # fmt: skip
-    quoted_names = [name._replace(text=quoted(name.text)) for name in row_names]
-    headline = leader_headline(quoted_names, values, unit, measure_name)
-    headline *= not is_time and drawn_rows.stands_out(y, values == values[0], bounds)
-    how_to_read = f"Lines: {method_words(bounds)}" * has_intervals
+    headline = leader_headline(row_names, values, unit, measure_name)
+    # Sums, and numbers without a sample, have no sampling error; others must lead by more.
+    if (has_intervals or drawn_rows.sample_column(y)) and not data.is_additive(y):
+        headline *= bool(
+            bounds.low[0] > bounds.high[1:][~np.isnan(values[1:])].max(initial=-np.inf)
+        )
+    headline *= not is_time
+    how_to_read = ""
+    if has_intervals:
+        how_to_read = f"Lines{', longer at →' * bool(is_cut.any())}: {method_words(bounds)}"
+    elif drawn_rows.rate_sample_column(y):
+        how_to_read = "No interval: the single values are not given"
     is_small_sample = drawn_rows.small_sample_mask(y)
     if not is_time and is_small_sample.any() and not is_small_sample.all():
         how_to_read = f"Last: n below {MIN_SAMPLE_SIZE}. {how_to_read}".strip()
@@ -366,12 +378,18 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
     """
     if not measure or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
-    superlative = "best" if unit == RANK else "most" if measure.endswith("s") else "highest"
-    other_texts = [f"; {name.text} {number(float(value), unit)}"
+    superlative = (
+        "best"
+        if unit == RANK
+        else "most"
+        if measure.endswith("s") and unit != FRACTION
+        else "highest"
+    )
+    other_texts = [f"; {quoted(name.text)} {number(float(value), unit)}"
               for name, value in zip(names, values, strict=True)
               if name.is_own != names[0].is_own and value == value]  # fmt: skip
     return (
-        f"{capitalize(superlative)} {measure}: {names[0].text}, {number(values[0], unit)}"
+        f"{capitalize(superlative)} {measure}: {quoted(names[0].text)}, {number(values[0], unit)}"
         f"{''.join(other_texts[:1])}"
     )
 
@@ -459,6 +477,8 @@ _SEGMENTS_WITHOUT_VALUE = (NOT_MEASURED, NO_VALUE_GIVEN)
 """The names of the segments of stacked bars that count rows without a value."""
 _SUBJECT_COLUMNS = COLUMN_CONVENTIONS["subjects"]
 """The columns by whose values rows are counted first."""
+_MAX_COUNTS = 12
+"""The maximum number of bars that count rows."""
 _MAX_TABLE_ROWS = 20
 """With at most this many rows, a table is easier to read than a picture of counts."""
 
@@ -519,13 +539,16 @@ def _stacked_bars(
         for segment_name in segment_names
         if segment_name in _SEGMENTS_WITHOUT_VALUE
     }
+    highlights_own = len(segment_names) == 1 and any(name.is_own for name in row_names)
     cells = []
     for row, (name, missing_reason, total_text, row_sizes) in enumerate(
         zip(row_names, reasons, total_texts, segment_sizes, strict=True)
     ):
         segment_ends = row_sizes.cumsum()
         cells += [
-            Cell(row, segment_end, styles[segment_name], segment_end - size,
+            Cell(row, segment_end,
+                 NEUTRAL_STYLE if highlights_own and not name.is_own else styles[segment_name],
+                 segment_end - size,
                  words=total_text if segment_end == segment_ends[-1] else "",
                  tooltip=f"{name.full}\n{segment_name} {number(size, unit)}\nof {total_text}")
             for segment_name, size, segment_end in zip(segment_names, row_sizes, segment_ends,
@@ -557,7 +580,9 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     is_small_table = data.metadata.key and len(data) <= _MAX_TABLE_ROWS and not by
     # What a row of a drafted table is, is not known, but who it is about.
     is_drafted = "#" in data.table_name
-    if not is_requested and (is_small_table or (is_drafted and x not in _SUBJECT_COLUMNS)):
+    if not is_requested and (
+        is_small_table or (is_drafted and x not in (*_SUBJECT_COLUMNS, *data.key_columns))
+    ):
         return None
     columns = [*data.varying_context(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
@@ -566,16 +591,15 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     row_labels = data.row_labels(x, by, texts=_texts_or_reasons(data, x))
     segments = _texts_or_reasons(data, by) if by else row_labels if data.has_engines(x) else "rows"
     labels_and_segments = pd.DataFrame({"x": row_labels, "by": segments})
-    count_table = labels_and_segments.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
+    count_table = labels_and_segments.value_counts(sort=False).unstack(fill_value=0)
     totals = count_table.sum(axis=1)
-    if totals.nunique() == 1 and not (by or is_requested):
+    if totals.nlargest(_MAX_COUNTS).nunique() == 1 and not (by or is_requested):
         return None  # bars of equal length say nothing
     # Segments such as "own" come before "not own"; rows without a value are last.
     segment_names = sorted(
         map(str, count_table),
         key=lambda segment_name: (
             segment_name in _SEGMENTS_WITHOUT_VALUE,
-            segment_name == NO_VALUE_GIVEN,
             segment_name[:4] == "not ",
             -count_table[segment_name].sum(),
         ),
@@ -586,7 +610,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         if data.kind_by_column[x] == "time"
         else count_table.iloc[row_order]
     )
-    shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(12))]
+    shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(_MAX_COUNTS))]
     own_labels = {*labels_and_segments["x"][data.own_mask(x)]}
     noun = data.table_words * (not is_drafted) or "rows"
     title = f"{data.table_words}: number of rows" if is_drafted else f"number of {noun}"
@@ -640,7 +664,7 @@ def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     candidates = [
         name for name, column_kind in data.kind_by_column.items()
         if column_kind in ("word", "flag") and name not in ("own", excluded)
-        and 1 < data.frame[name].nunique() <= 12
+        and 1 < data.frame[name].nunique() <= max(_MAX_COUNTS, len(data) // 5)
     ]  # fmt: skip
     category_columns = [
         name for name in candidates if data.kind_by_column[name] == "flag" or data.is_category(name)
@@ -648,11 +672,12 @@ def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     if excluded:
         # Segments are by measured categories rather than key columns, and never by "own".
         return next(iter(sorted(category_columns, key=data.key_columns.__contains__)), None)
-    # Engines and brands come first, those of the key before others, and then categories.
+    # Engines and brands come first, then categories, and those of the key before others.
     candidates.sort(
         key=lambda name: (
-            (name not in data.key_columns) + 1 if name in _SUBJECT_COLUMNS else 3,
+            name not in _SUBJECT_COLUMNS,
             name not in category_columns,
+            name not in data.key_columns,
         )
     )
     return next((name for name in candidates if data.key_columns != [name]), None)

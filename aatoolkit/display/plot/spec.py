@@ -237,7 +237,32 @@ class Spec:
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
-        """Return the explanation of a mark's number; `Picture.explain` describes the arguments."""
+        """Explain where the number of a bar, point or cell comes from.
+
+        Parameters
+        ----------
+        mark : str, mapping, date or int, optional
+            The name of the mark, such as ``"chatgpt"`` or a day. Or a mapping from columns to
+            values, such as ``{"date": "2026-11-15", "engine": "chatgpt"}``. Or the position of its
+            row in ``data``. By default the first mark without a number, else the first mark.
+        column : str, optional
+            The column of the number; by default the main column of the picture. For the ends of an
+            interval, add ``_low`` or ``_high`` to its name.
+        within : Study, Archive, Tables, Dataset, or a list of these, optional
+            Where to look for the API responses, besides memory.
+
+        Returns
+        -------
+        Explanation
+            The same tree as from ``df.aa.explain``.
+
+        Raises
+        ------
+        ArgumentError
+            If nothing is drawn. If the marks count rows and ``mark`` is left out.
+        ItemNotFound
+            If there is no such column. If there is no such mark, or several.
+        """
         frame = self.data.frame
         bounds = self.bounds
         explainer = Explainer(within)

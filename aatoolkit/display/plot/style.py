@@ -35,6 +35,7 @@ _STYLE_SETTINGS = json.loads(Path(__file__).with_name("looks.json").read_bytes()
 
 - ``series``: for each series (line) of a chart its colour name, matplotlib symbol and dashes;
 - ``glyphs``, ``plotly``: by matplotlib symbol, a Unicode character and the name in plotly;
+- ``plotly_arguments``: two dicts, for the layout of plotly figures and for horizontal lines;
 - ``light``, ``dark``: by colour name, the colour on a light or a dark background;
 - ``ramps``: for a light and a dark background, the colours of heat maps, the weakest first;
 - ``fills``: by fill, a Unicode character for the legend;
@@ -80,6 +81,8 @@ class Style:
 
 PLOTLY_NAME_BY_SYMBOL = _STYLE_SETTINGS["plotly"]
 """The plotly name of each matplotlib marker."""
+PLOTLY_LAYOUT, PLOTLY_RULE = _STYLE_SETTINGS["plotly_arguments"]
+"""Arguments for the layout of all plotly figures, and for horizontal lines in them."""
 _ALL_SERIES_STYLES = tuple(
     Style(colour, symbol, tuple(dash)) for colour, symbol, dash in _STYLE_SETTINGS["series"]
 )
@@ -140,10 +143,10 @@ class Palette(dict[str, str]):
             return "#000000" if luminance(self[f"ramp/{strength}"]) > 0.18 else "#fefefe"
         return to_hex(LinearSegmentedColormap.from_list("", self.ramp)(float(strength)))
 
-    def box_colours(
+    def mark_colours(
         self, style: Style, strength: Iterable[float] | None
     ) -> tuple[str | list[str], str, float]:
-        """Return the fill colour, edge colour and edge width (in points) of boxes.
+        """Return the fill colour, edge colour and edge width (in points) of boxes or dots.
 
         ``strength`` has for each box of a heat map how strong its colour is, from 0 to 1. For a
         heat map, the first result is a list with one fill colour per box.

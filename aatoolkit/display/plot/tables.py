@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ from aatoolkit.display.plot.data import (
     missing_reasons,
     rescale_to_unit_range,
     to_days,
+    to_plot_data,
     whiskers,
 )
 from aatoolkit.display.plot.rows import (
@@ -64,10 +65,12 @@ from aatoolkit.display.plot.style import (
     Style,
     Texts,
     column_title,
+    extent_phrase,
     in_words,
     styles_for,
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
+from aatoolkit.stats.explain import Explainer
 from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, UP
 
 # --- key figures ------------------------------------------------------------------------------
@@ -107,7 +110,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         return None
     if data.overall_availability.status == Status.UNAVAILABLE:
         return plain_table(data.first_rows(0), options)
-    drawn_cards = cards[: options.max_rows(12)]
+    drawn_cards = cards[: options.max_rows(_MAX_ROWS)]
     title = capitalize(data.table_words or ", ".join(map(humanize, columns)))
     constant_text = ", ".join(data.label_by_constant_key().values())
     state_column = "" if has_single_row else next(filter(data.has_states, data.kind_by_column), "")
@@ -140,12 +143,12 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     how_to_read = "Lines: by day. " * bool(sparklines)
     if any(text_columns[2]):
         how_to_read += "Intervals: as if counts were independent"
-    has_words = not {*columns} <= {*data.columns_of_kind("number")}
+    align = "right" if {*columns} <= {*data.number_columns} else "left"
     word_columns = [
-        WordColumn(column_texts, heading, "left" if has_words else "right", heading == "value",
-                   symbol_styles if any(symbol_styles) and heading == "value" else ())
+        WordColumn(column_texts, heading, align, heading == "Value",
+                   symbol_styles if any(symbol_styles) and heading == "Value" else ())
         for heading, column_texts in zip(
-            ("value", "change", f"{LEVEL:.0%} interval", "sample"), text_columns, strict=True
+            ("Value", "Change", f"{LEVEL:.0%} interval", "Sample"), text_columns, strict=True
         )
         if any(column_texts)
     ]  # fmt: skip
@@ -241,12 +244,35 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     return _cards(data, card_labels, value_column, *columns[:-1]), columns[::-1]
 
 
+def metrics(data: PlotData, options: Options) -> Spec | None:
+    """Return a table with a row per thing, such as a page, and a column per metric of it.
+
+    Returns None if the rows are no values of metrics in several units.
+    """
+    keys = data.metadata.key
+    columns = [name for name in data.kind_by_column if name not in (*keys, "unit")]
+    if len(keys) != 2 or len(columns) != 1 or options.is_chosen:
+        return None
+    (thing, metric), (value,) = keys, columns
+    if not (_METRIC_PATTERN.search(metric) and data.has_mixed_units(value)):
+        return None
+    texts = data.labels(value)
+    amounts = pd.to_numeric(pd.Series(texts), errors="coerce")
+    cells = [number(amount, unit) if amount == amount else text
+             for text, amount, unit in zip(texts, amounts, data.units(value),
+                                           strict=True)]  # fmt: skip
+    frame = data.frame.assign(cell=cells).pivot_table(
+        "cell", thing, metric, aggfunc="first", sort=False
+    )
+    spec = _table("metrics", to_plot_data(frame), options, [*frame], thing)
+    return replace(spec, data=data, columns=[value], title=data.title(data.table_words, thing))
+
+
 # --- tables of states and of text -------------------------------------------------------------
 
 _MAX_ROWS = 15
-_MAX_TEXT_ROWS = 10
 _MAX_COLUMNS = 4
-"""The maximum numbers of rows and columns of a table; ``_MAX_TEXT_ROWS`` if rows have no names."""
+"""The maximum numbers of rows and columns of a table."""
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
@@ -257,8 +283,10 @@ def states(data: PlotData, options: Options) -> Spec | None:
     x = options.x or data.label_column
     if x is None or options.color or options.y or not data.has_one_row_per(x):
         return None
-    lacks_names = data.has_untitled_ids(x) or bool(data.frame[x].isna().any())
-    if not options.kind and (len(data) > _MAX_ROWS or data.measure_columns or lacks_names):
+    if not options.kind and (
+        len(data) > _MAX_ROWS or data.measure_columns
+        or data.has_untitled_ids(x) or data.frame[x].isna().any()
+    ):  # fmt: skip
         return None
     columns = table_columns(data, x)
     if not (columns and _has_symbols(data, columns[0])):
@@ -332,15 +360,27 @@ def _table(
 
     ``x`` is the column that names the rows; without it, the rows have no names.
     """
-    drawn_rows = data.first_rows(options.max_rows(_MAX_ROWS if x else _MAX_TEXT_ROWS))
-    row_names = names_of(drawn_rows, x) if x else [Name("")] * len(drawn_rows)
+    max_rows = options.max_rows(_MAX_ROWS)
+    drawn_rows = data.first_rows(max_rows * (1 if x or columns[1:] else 2))
+    word_columns = [_word_column(drawn_rows, name) for name in columns]
+    words = pd.Series(word_columns[0].words if columns else ())
+    if not x and columns[1:]:  # words of the row above are not repeated
+        word_columns[0] = replace(word_columns[0], words=[*words.where(words != words.shift(), "")])
+    elif len(words) > max_rows:  # a single column goes on beside itself
+        word_columns = [
+            WordColumn([*words.reindex(range(start, start + max_rows), fill_value="")],
+                       word_columns[0].heading)
+            for start in range(0, len(words), max_rows)
+        ]  # fmt: skip
+    row_names = names_of(drawn_rows, x) if x else [Name("")] * min(len(drawn_rows), max_rows)
     title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
     if x:
         title += f" by {humanize(data.row_noun(x))}"
-    return row_spec(
-        kind, drawn_rows, capitalize(title), row_names, (), NO_SCALE, columns, total=len(data),
-        headline=headline, word_columns=[_word_column(drawn_rows, name) for name in columns],
+    spec = row_spec(
+        kind, drawn_rows, capitalize(title), row_names, (), NO_SCALE, columns, total=0,
+        headline=headline, word_columns=word_columns,
     )  # fmt: skip
+    return replace(spec, extent=extent_phrase(len(drawn_rows), len(data)))
 
 
 def _word_column(data: PlotData, name: str) -> WordColumn:
@@ -573,9 +613,17 @@ def changes(data: PlotData, options: Options) -> Spec | None:
         end=to_days(frame["last_day"]), size=INFINITY,
         tooltips=[f"level, {tooltip}" for mark in spec.marks for tooltip in mark.tooltips],
     )  # fmt: skip
+    replay: Any = Explainer()._try_replay(frame)
+    dots = [
+        Mark("dots", to_days(daily_data.moments(replay.arguments["date"])),
+             daily_data.values(replay.arguments["column"]), Style("rest"), size=4.0)
+        for source in getattr(replay, "inputs", ())
+        for daily_data in [to_plot_data(source.frame)]
+    ]  # fmt: skip
     return replace(
         spec, word_columns=(), height=150.0,
         x=Scale(edges[0], edges[-1], "time", days=[*np.arange(edges[0], edges[-1] + 1)]),
-        y=scale_for(levels, data.unit("after"), 1.3),
-        marks=[grey_areas, line_segments(edges[:-1], edges[1:], levels, levels, OWN_STYLE, 2.4)],
+        y=scale_for(np.concatenate([levels, *(mark.y for mark in dots)]), data.unit("after"), 1.1),
+        marks=[grey_areas, *dots,
+               line_segments(edges[:-1], edges[1:], levels, levels, OWN_STYLE, 2.4)],
     )  # fmt: skip

@@ -28,10 +28,8 @@ from aatoolkit.display.plot.data import (
     whiskers,
 )
 from aatoolkit.display.plot.rows import (
-    leader_headline,
     method_words,
     missing_style,
-    quoted,
     sample_range,
     scale_for,
     tooltips_of,
@@ -62,7 +60,7 @@ class _PivotTable(NamedTuple):
 
     ``row_positions`` has for each cell the position of its row in the data, or -1 if no row of the
     data belongs to the cell. ``full_shape`` is the number of rows and of columns before some were
-    left out. ``lacks_zeros`` says whether columns were left out because all their numbers are 0.
+    left out.
     """
 
     row_positions: np.ndarray
@@ -70,7 +68,6 @@ class _PivotTable(NamedTuple):
     row_keys: list[Any]
     column_keys: list[Any]
     full_shape: tuple[int, ...]
-    lacks_zeros: bool
 
 
 def _pivot_table(
@@ -108,19 +105,17 @@ def _pivot_table(
         return [*row_scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     row_keys = rank_labels(pivoted_positions)[:max_rows]
-    # Columns of zeros say little, except that of an own brand.
-    has_news = pd.Series((data.values(y) != 0) | data.own_mask(x)).groupby(x_values).any()
-    lacks_zeros = not is_time and {*has_news} == {False, True}
-    column_keys = [key for key in pivoted_positions.columns if not lacks_zeros or has_news[key]]
     if by and data.varying_context(by, x):  # rows of one host or window stand together
         row_keys.sort(key=lambda row_key: row_key.partition(" · ")[0])
     if is_time:
         column_keys = [*fill_times(x_values)]
     elif data.is_category(x):
         category_names = [*map(str, data.frame[x].cat.categories)]
-        column_keys.sort(key=lambda column: [*category_names, column].index(column))
+        column_keys = sorted(
+            pivoted_positions, key=lambda column: [*category_names, column].index(column)
+        )
     else:
-        column_keys = rank_labels(pivoted_positions.loc[row_keys, column_keys].T)[:max_columns]
+        column_keys = rank_labels(pivoted_positions.loc[row_keys].T)[:max_columns]
     row_positions = (
         pivoted_positions.reindex(index=row_keys, columns=column_keys).fillna(-1).to_numpy(np.int64)
     )
@@ -130,7 +125,6 @@ def _pivot_table(
         row_keys,
         column_keys,
         pivoted_positions.shape,
-        lacks_zeros,
     )
 
 
@@ -257,7 +251,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         for line in drawn_lines
     ]
     unit = data.unit(y)
-    time_noun = humanize(data.time_noun(x))
+    time_noun = data.time_noun(x)
     time_step = float(min(np.diff(x_days), default=1.0))
     is_gap = np.isnan([line.values for line in drawn_lines]).all(axis=0)
     marks = []
@@ -373,11 +367,8 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     ranks_and_metrics = [
         name for name in data.number_columns if data.unit(name) == RANK or data.unit_column(name)
     ]
-    columns_with_unit_column = [*filter(data.unit_column, ranks_and_metrics)]
-    y = next(
-        iter(options.y or [*columns_with_unit_column, *data.measure_columns, *ranks_and_metrics]),
-        None,
-    )
+    metrics = filter(data.unit_column, ranks_and_metrics)
+    y = next(iter(options.y or [*metrics, *data.measure_columns, *ranks_and_metrics]), None)
     time_keys = data.time_keys[:1]
     word_keys = [name for name in data.key_columns if data.kind_by_column[name] != "time"]
     key_pair = [*word_keys[-(2 - len(time_keys)) :], *time_keys]
@@ -414,11 +405,20 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     ungrouped_data = data
     mark_columns = [*data.varying_context(x, by), *filter(None, [by]), x]
     data = aggregate_by_mark(ungrouped_data, mark_columns, [y])
+    # Rows and columns of zeros say little, except those of an own brand.
+    is_kept = np.ones(len(data), bool)
+    for name in {by or x, x} - {*data.columns_of_kind("time")}:
+        has_news = pd.Series((data.values(y) != 0) | data.own_mask(name))
+        is_kept &= has_news.groupby([*data.texts(name)]).transform("any")
+    lacks_zeros = bool(0 < is_kept.sum() < len(data))
+    if lacks_zeros:
+        data = data.rows_at(np.flatnonzero(is_kept))
     pivot_table = _pivot_table(data, x, y, by, options.max_rows(24 if mark_columns[2:] else 15),
                    options.max_rows(_MAX_HEATMAP_COLUMNS))  # fmt: skip
     if not (options.kind or time_keys) and ((pivot_table.row_positions >= 0).sum(axis=1) < 2).all():
         return None  # bars say the same
-    return _heatmap(data, pivot_table, x, y, by, whiskers(data, y, ungrouped_data, mark_columns))
+    spec = _heatmap(data, pivot_table, x, y, by, whiskers(data, y, ungrouped_data, mark_columns))
+    return replace(spec, sample_note="rows or columns of 0 left out" * lacks_zeros)
 
 
 def _heatmap(
@@ -460,9 +460,7 @@ def _heatmap(
     colour_strengths = np.nan_to_num(1 - colour_strengths if is_rank else colour_strengths).ravel()
     column_names = _names_of_keys(data, x, columns, *HOST_AND_DAYS)
     row_names = _names_of_keys(data, by, pivot_table.row_keys, x)
-    headings = [_time_text(column) if is_time
-                else f"{humanize(x)} {name.text}" if name.text[:1].isdigit() else name.text
-                for column, name in zip(columns, column_names, strict=True)]  # fmt: skip
+    headings = [*map(_time_text, columns)] if is_time else [name.text for name in column_names]
     cell_names = [
         f"{row_name.text}, {heading}".removeprefix(", ")
         for row_name in row_names
@@ -497,13 +495,6 @@ def _heatmap(
                    "boxes")
                   for value, ramp_position in ((lowest, is_rank),
                                             (highest, not is_rank))] + legend  # fmt: skip
-    best_two_positions = np.argsort(-colour_strengths, kind="stable")[:2]
-    best_values = values.flat[best_two_positions]
-    row, column = divmod(best_two_positions[0], len(columns))
-    best_name = Name(f"{quoted(row_names[row].text)} with {quoted(headings[column])}")
-    # The best of many days is mostly chance.
-    headline = leader_headline([best_name] * 2, best_values, unit, measure_name) * (not is_time)
-    headline *= data.stands_out(y, data.values(y) == best_values[0], intervals)
     return Spec(
         "heatmap", data, (y,),
         data.title(measure_name, by, data.row_noun(x)),
@@ -511,9 +502,8 @@ def _heatmap(
               label=_time_label(data, x, columns) if is_time else "",
               days=to_days(columns).tolist() if is_time else ()),
         Scale(len(row_names) - 0.5, -0.5, "names", names=row_names), marks,
-        headline=headline, how_to_read="Stronger is better" * is_rank,
+        how_to_read="Stronger is better" * is_rank,
         height=ROW_HEIGHT * len(row_names), legend=legend,
-        sample_note="columns of 0 left out" * pivot_table.lacks_zeros,
         by=[*filter(None, [by]), x, *data.varying_context(x, by)],
         extent=", ".join([extent_phrase(len(row_names), pivot_table.full_shape[0]),
                           extent_phrase(len(columns), pivot_table.full_shape[1],

@@ -31,9 +31,9 @@ from aatoolkit.display.report.html import (
 )
 from aatoolkit.display.report.style import COLOURS, STYLE
 from aatoolkit.display.report.words import (
+    CHAPTER_BY_SECTION,
     Chapter,
     chapter_of,
-    in_reading_order,
     plain_words,
     state_words,
 )
@@ -100,7 +100,10 @@ class _Page:
     def __init__(self, dataset: Dataset, max_rows: int) -> None:
         self._dataset = dataset
         self._max_rows = max_rows
-        self._section_names = in_reading_order(dataset)
+        # Sections that no chapter knows come last.
+        self._section_names = sorted(
+            dataset, key=lambda name: [*CHAPTER_BY_SECTION, name].index(name)
+        )
         self._explainer = Explainer(dataset)
         self._data_by_id: dict[int, PlotData] = {}
         self._evidence_by_section: dict[str, SectionEvidence] = {}
@@ -162,23 +165,19 @@ class _Page:
         ]
         folded_tables = []
         for table in dict.fromkeys([*columns_by_open_table, *title_by_table]):
+            is_open = table in columns_by_open_table
             table_heading = f"{escape(title_by_table[table])}, {counted(tables.rows[table], 'row')}"
             status = state_words(tables._status(table))
             if tables.rows[table]:
                 data = self._plot_data(tables[table])
-                max_table_rows = (
-                    self._max_rows if table in columns_by_open_table else self._max_rows // 2 or 1
-                )
+                max_table_rows = self._max_rows if is_open else self._max_rows // 2 or 1
                 table_evidence = evidence.add_table(
                     table, title_by_table[table], tables[table], data.first_rows(max_table_rows)
                 )
                 table_html = linked_table(
                     table_evidence, data, columns_by_open_table.get(table, [])
                 )
-                number_arrays = [data.values(column) for column in data.number_columns]
-                if table not in columns_by_open_table or (
-                    number_arrays and np.isnan(number_arrays).all()
-                ):
+                if not is_open:
                     folded_tables.append(fold_html(table_heading, table_html))
                 else:  # below a picture it is folded on screens, and open on paper
                     body_parts.append(
@@ -186,7 +185,7 @@ class _Page:
                         if picture
                         else table_html
                     )
-            elif table in columns_by_open_table and status != availability_text:
+            elif is_open and status != availability_text:
                 body_parts.append(
                     f'<p class="note">{escape(title_by_table[table])}: {escape(status, 600)}</p>'
                 )

@@ -122,7 +122,9 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .cards dt { color: var(--muted); font-size: 8pt; }
   .cards dd { margin: 0; font-size: 13pt; }
   .sections { display: block; columns: 2; column-gap: 8mm; }
-  figure { margin: 1mm -3.46%; max-width: none; }
+  figure { margin: 1mm -6.92% 1mm 0; max-width: none; }
+  /* A page has room for three pictures below each other; their words stand where text does. */
+  figure img { width: auto; max-width: 100%; max-height: 80mm; transform: translateX(-3.24%); }
   /* A table below a picture may go on in the next column, so that none stays half empty. */
   figure, tr, li, section > .wide, .cards div { break-inside: avoid; }
   h2, .note, .lead, caption, thead { break-after: avoid; }

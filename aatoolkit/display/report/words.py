@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,17 +39,6 @@ CHAPTER_BY_SECTION = {
     ).items()
 }
 """How a report shows each section, by the name of the section, in reading order."""
-
-
-def in_reading_order(sections: Iterable[str]) -> list[str]:
-    """Return names of sections in the order of a report; sections that it does not know come last.
-
-    Examples
-    --------
-    >>> in_reading_order(["ads", "mine", "overview"])
-    ['overview', 'ads', 'mine']
-    """
-    return sorted(sections, key=lambda name: [*CHAPTER_BY_SECTION, name].index(name))
 
 
 def chapter_of(section: str) -> Chapter:
