@@ -318,8 +318,9 @@ def read_statement(
             if isinstance(nested_object, dict)
         )
         has_false_value = any(item is False for item in chain.from_iterable(nested_values))
-        if has_false_value and meaning and meaning.status == Status.AVAILABLE:
-            meaning = None  # a part is not
+        is_of_some = has_false_value or has_word_of(key, "latest")
+        if is_of_some and meaning and meaning.status == Status.AVAILABLE:
+            meaning = None  # a part is not, or only the last day is said to be there
         text = next(
             (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
             None,
