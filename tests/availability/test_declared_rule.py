@@ -78,3 +78,27 @@ def test_rows_that_a_rule_denies_are_missing_in_the_table() -> None:
     frame = aa.normalize(taught, {"rows": ROWS}).main
     assert frame["visits"].isna().tolist() == [True, False]
     assert frame[frame["path"] == "/b"].aa.availability.loc["visits", "status"] == "available"
+
+
+def test_what_does_not_apply_to_an_engine_is_not_missing() -> None:
+    states = Rule(
+        at="engines[].state",
+        engines="id",
+        of="engine",
+        words={"on": "available", "none": "not_applicable"},
+    )
+    counts = Rule(
+        at="engines[].answers",
+        engines="id",
+        of="engine",
+        total="due",
+        words={"full": "available", None: "not_run"},
+    )
+    engines = [
+        {"id": "kea", "state": "on", "answers": 30, "due": 30},
+        {"id": "tui", "state": "none", "answers": None, "due": None},
+    ]
+    for rules in ((states, counts), (counts, states)):
+        detection = detect({"engines": engines, "rows": [{"path": "/a", "visits": 3}]}, rules)
+        statuses = {signal.availability.status for signal in detection.signals}
+        assert statuses == {"available", "not_applicable"}

@@ -178,7 +178,10 @@ def explain_signals(response_scan: ResponseScan) -> AvailabilityByTarget:
     """
     availability_by_target = {
         signal.target: signal.availability
-        for signal in response_scan.signals
+        for signal in sorted(
+            response_scan.signals,
+            key=lambda signal: signal.availability.status == Status.NOT_APPLICABLE,
+        )
         if signal.availability.status in EMPTY and signal.availability.cause
     }
     for position, signal in enumerate(response_scan.signals if availability_by_target else ()):
@@ -196,8 +199,12 @@ def _with_cause(
     The known availability is that of ``target``, an engine or field, in ``availability_by_target``.
     Any other availability is returned unchanged.
     """
-    lacks_cause = availability.status == Status.UNAVAILABLE and availability.cause is None
-    return availability_by_target.get(target, availability) if lacks_cause else availability
+    known_availability = availability_by_target.get(target, availability)
+    # What does not apply to an engine is not missing, whatever other fields say.
+    is_inapplicable = target is not None and known_availability.status == Status.NOT_APPLICABLE
+    lacks_cause = availability.cause is None or is_inapplicable
+    is_replaced = availability.status == Status.UNAVAILABLE and lacks_cause
+    return known_availability if is_replaced else availability
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
