@@ -286,7 +286,7 @@ def _may_be_key(column: DraftColumn) -> bool:
     return field_format.is_text or is_non_measure or field_format.parse == "currency"
 
 
-def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, int]:
+def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, bool, int]:
     """Return a sort key for columns; those that probably identify rows, such as ids, come first."""
     words = split_name(column.name)
     is_id = words[-1] in words_of("identifier") or is_serial_number(words)
@@ -296,7 +296,7 @@ def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, int]:
     is_position = any(
         texts == [str(key + first) for key in row_keys if type(key) is int] for first in (0, 1)
     )
-    return not column.is_label, is_position, not is_id, len(words)
+    return not column.is_label, is_position, not is_id, column.dtype == "Int64", len(words)
 
 
 def _are_rows_unique(table: DraftTable, columns: list[DraftColumn]) -> bool:

@@ -240,3 +240,12 @@ def test_of_parallel_lists_those_that_identify_the_rows_are_the_key() -> None:
     proposed = table({"columns": columns}, "s_columns")
     assert proposed.key == ("url",)
     assert [column.dtype for column in proposed.columns] == ["string", "string", "Float64", "Int64"]
+
+
+def test_a_rank_within_a_topic_is_no_key_where_a_name_is_one():
+    rows = [
+        {"topic": topic, "rank": rank, "brandName": brand, "mentions": 90 - 7 * rank - len(topic)}
+        for topic in ("headphones", "speakers", "radios")
+        for rank, brand in enumerate(["Sonaris", "Bluefjord", "Kestrel"], 1)
+    ]
+    assert table({"ranks": rows}, "s_ranks").key == ("topic", "brand_name")
