@@ -13,7 +13,7 @@ from itertools import chain, filterfalse, takewhile
 from typing import Any
 
 from aatoolkit._util.lexicon import has_word_of
-from aatoolkit.availability.detect import detect, raw
+from aatoolkit.availability.detect import detect, to_json_text
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_TERM,
     NO_MEANING,
@@ -227,7 +227,7 @@ def find_candidate_paths(
         differing_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
             score += 3
-            why += f"; is {raw(unmeasured_value)[:60]} where nothing was measured"
+            why += f"; is {to_json_text(unmeasured_value)[:60]} where nothing was measured"
         elif differing_hosts:
             score += 1
             why += f"; differs for {', '.join(differing_hosts)}"

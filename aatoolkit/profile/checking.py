@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.show import show_as
 from aatoolkit._util.text import join_some
 from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect import detect, raw, read_word
+from aatoolkit.availability.detect import detect, read_word, to_json_text
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import AAToolkitError, find_near_matches, suggest_names
 from aatoolkit.jsontree.paths import (
@@ -298,7 +298,7 @@ def find_rule_problem(
         return f"no response has {rule.at!r}; {suggestion}" if responses else None
     if NO_MEANING in (rule.meaning_of(value)[0] for value in values):
         return None
-    texts = dict.fromkeys(raw(value)[:80] for value in values)
+    texts = dict.fromkeys(to_json_text(value)[:80] for value in values)
     return (
         f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_MAX_EXAMPLES])}; say "
         f"what they mean as words=, with {', '.join(MEANINGS)}, or which field says it, as status="

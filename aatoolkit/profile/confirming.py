@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from aatoolkit.availability.detect import raw
+from aatoolkit.availability.detect import to_json_text
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.candidates import Candidate
@@ -75,7 +75,7 @@ class PlaceQuestion:
     def __str__(self) -> str:
         paths = " and ".join(place.at for place in (self.place, *self.place.alike))
         lines = [f"{self.section.name}: does {paths} state what was measured?"]
-        lines += [f"  there: {raw(self.place.value)[:80]}", f"  why:   {self.place.why}"]
+        lines += [f"  there: {to_json_text(self.place.value)[:80]}", f"  why:   {self.place.why}"]
         lines += [f"  {word!r} means {meaning}" for word, meaning in self.words.items()]
         return "\n".join(lines)
 

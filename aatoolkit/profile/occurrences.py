@@ -24,8 +24,8 @@ from aatoolkit.availability.detect.words import (
     find_word,
     find_word_in_text,
     has_numbers,
-    is_bookkeeping,
     is_code,
+    is_metadata_key,
     read_absence_code,
 )
 from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Step
@@ -208,7 +208,7 @@ class OccurrenceSearch:
         engine_by_label = self._structure.engine_by_label
         self._response = Vector([response])
         self._has_numbers = has_numbers(
-            response, lambda key: is_bookkeeping(key) or is_id_time_or_lack(key)
+            response, lambda key: is_metadata_key(key) or is_id_time_or_lack(key)
         )
         idle_labels = {label for label, engine in engine_by_label.items() if engine in idle_engines}
         self._idle_engines = {*idle_engines, *idle_labels}
@@ -903,5 +903,5 @@ def states_missing_data(text: str, is_status_name: bool = True) -> bool:
     the word "not" in a sentence is not enough.
     """
     word = find_word(text) if is_code(text) else find_word_in_text(text)
-    is_missing_word = word is not None and word.canonical != "available"
+    is_missing_word = word is not None and word.term != "available"
     return is_missing_word or (has_word_of(text, "negation") and (is_status_name or is_code(text)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.show import show_as
-from aatoolkit.availability.detect import raw
+from aatoolkit.availability.detect import to_json_text
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import parse_values
 from aatoolkit.jsontree.vectors import MISSING
@@ -246,7 +246,7 @@ class SectionDraft:
         candidates = self.candidates
         cells_by_column = {
             "at": [candidate.at for candidate in candidates],
-            "value": [raw(candidate.value) for candidate in candidates],
+            "value": [to_json_text(candidate.value) for candidate in candidates],
             "why": [candidate.why for candidate in candidates],
             "rule": [
                 f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
@@ -257,7 +257,7 @@ class SectionDraft:
             host for candidate in candidates for host in candidate.value_by_host
         ):
             cells_by_column[host] = [
-                raw(candidate.value_by_host.get(host)) for candidate in candidates
+                to_json_text(candidate.value_by_host.get(host)) for candidate in candidates
             ]
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
@@ -419,7 +419,7 @@ def _check_values(column: DraftColumn) -> None:
         values, Reading(dtype, parse, None, None, column.format.missing)
     ).invalid_positions
     if invalid_rows:
-        examples = [*dict.fromkeys(raw(values[row]) for row in invalid_rows)]
+        examples = [*dict.fromkeys(to_json_text(values[row]) for row in invalid_rows)]
         parameter = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
             f"{parameter} reads {len(values) - len(invalid_rows)} of {len(values)} values, and not "

@@ -19,7 +19,7 @@ from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_TERM,
     NO_MEANING,
     STRONG,
-    Word,
+    StatusWord,
     find_word,
     find_word_in_text,
     find_word_of_parts,
@@ -95,7 +95,7 @@ class WordMeanings:
         )
         texts = [text for occurrence in occurrences for text in iter_texts(occurrence.value)]
         words = [find_word(text) or _find_standard_word(text) for text in texts]
-        canonical_words = {word and word.canonical for word in words}
+        canonical_words = {word and word.term for word in words}
         says_available = "available" in canonical_words
         self._is_support_table = canonical_words <= {
             "available",
@@ -189,12 +189,12 @@ class WordMeanings:
         if text_tokens[: len(key_tokens)] == key_tokens:  # as `KIND_NONE` under `kind`
             explanation = self._legend.get(text, "_".join(text_tokens[len(key_tokens) :]))
         word = find_word(text)
-        if word is None or word.canonical != "available":  # a legend knows better what is missing
+        if word is None or word.term != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_standard_word(explanation) or word
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
-        if word and self._is_support_table and word.canonical in ("available", "unavailable"):
+        if word and self._is_support_table and word.term in ("available", "unavailable"):
             # As `none` beside `supported`: what an engine can show may not be measured.
-            return NO_MEANING if word.canonical == "available" else "not_applicable"
+            return NO_MEANING if word.term == "available" else "not_applicable"
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
             return _term_of_availability(flag_state)
@@ -214,7 +214,7 @@ class WordMeanings:
                 return NO_MEANING  # a sentence about the method, or there whatever was measured
         if word is None and self._names_row_kind and {*self._words_by_engine} <= {""}:
             return "not_applicable" if number_flags == {False} else NO_MEANING
-        is_positive = word is not None and word.canonical == "available"
+        is_positive = word is not None and word.term == "available"
         if is_positive and text.endswith("ing") and self._may_end:
             return "partial"  # `measuring`, where it may be `finished`
         if not engines and (is_word_of(text, "success") or (is_positive and self._is_notice)):
@@ -224,16 +224,16 @@ class WordMeanings:
             if has_numbers_beside and text == self._lasting_text:
                 return "available"
             # What does not apply to an engine is about all of its numbers.
-            is_about_engine = engines and word.canonical == "not_applicable"
+            is_about_engine = engines and word.term == "not_applicable"
             # A vague word for all of the response, in which there are always numbers.
-            is_vague = word.strength < STRONG or word.canonical == "unavailable"
+            is_vague = word.strength < STRONG or word.term == "unavailable"
             is_contradicted = is_vague and not (engines or is_mixed or self._is_count)
             is_partial = (
                 has_numbers_beside
                 and not is_about_engine
                 and (says_missing or " " in text or self._is_in_rows or is_contradicted)
             )
-            return "partial" if is_partial else word.canonical
+            return "partial" if is_partial else word.term
         if number_flags == {False}:
             if all(self._idle_flags_by_word[text]):
                 return "not_run"
@@ -269,12 +269,12 @@ def _term_of_availability(availability: Availability) -> str:
     return next(term for term, meaning in AVAILABILITY_BY_TERM.items() if meaning == availability)
 
 
-def _find_standard_word(text: str) -> Word | None:
+def _find_standard_word(text: str) -> StatusWord | None:
     """Return the standard word for the phrase on missing data in a sentence or code, or None.
 
     Examples
     --------
-    >>> _find_standard_word("prompts_not_run").canonical
+    >>> _find_standard_word("prompts_not_run").term
     'not_run'
     """
     if not is_code(text):
