@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from aatoolkit.client.client import Project
     from aatoolkit.sections import Section
-    from aatoolkit.sections.inference.analysis import Analysis
+    from aatoolkit.sections.inference.analysis import SectionAnalysis
 
 ALLOWED_MEANINGS = (
     *(str(status) for status in Status if status != Status.UNKNOWN),
@@ -84,12 +84,12 @@ def describe_baseline(
     return baseline
 
 
-def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
+def find_optional_paths(analysis: SectionAnalysis, responses: Iterable[Any]) -> tuple[str, ...]:
     """Return the paths of fields that are absent from some rows or some responses.
 
     Parameters
     ----------
-    analysis : Analysis
+    analysis : SectionAnalysis
         The tables of a section.
     responses : iterable
         The decoded JSON of the section.

@@ -30,7 +30,7 @@ from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.occurrences import ResponseStructure
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
-from aatoolkit.sections.inference.analysis import analyse, apply_standard_names
+from aatoolkit.sections.inference.analysis import analyse_section, apply_standard_names
 from aatoolkit.sections.inference.profile_code import format_profile
 from aatoolkit.sections.inference.words import Vocabulary
 from aatoolkit.sections.profile import Profile
@@ -100,7 +100,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                     if isinstance(response, dict)
                     and not any(is_word_of(key, "error") for key in response)
                 ]
-                analysis = analyse(
+                analysis = analyse_section(
                     name, document, response_by_engines, vocabulary, readable_responses
                 )
                 if not analysis.draft_tables:

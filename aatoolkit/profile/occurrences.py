@@ -37,7 +37,7 @@ from aatoolkit.sections.availability_rule import (
     to_count,
     to_extent,
 )
-from aatoolkit.sections.inference.words import meaning_of
+from aatoolkit.sections.inference.words import classify_name
 
 MAX_NOTICES = 12
 """The greatest length of a list that may have notices (objects with a message) and no rows."""
@@ -832,7 +832,7 @@ def _iter_codes(
 def is_non_measure_key(key: str) -> bool:
     """Return whether numbers under a key are ids, times, or counts of missing data."""
     return (
-        meaning_of(key).kind in ("id", "time")
+        classify_name(key).kind in ("id", "time")
         or has_word_of(key, "lack_count", "due")
         # The length of the window.
         or (has_word_of(key, "days") and {*tokens(key)} <= words_of("days", "whole", "filler"))

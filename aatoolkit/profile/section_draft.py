@@ -19,7 +19,7 @@ from aatoolkit.sections import CURRENCY, SUM, Rule, Section
 from aatoolkit.sections.aggregation import as_rule
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import DTYPES_BY_PARSE
-from aatoolkit.sections.inference.analysis import Analysis, declare_column, rename_column
+from aatoolkit.sections.inference.analysis import SectionAnalysis, declare_column, rename_column
 from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, SETTLED, DraftColumn, Guess
 from aatoolkit.sections.inference.units import find_currency_column
 
@@ -38,7 +38,7 @@ class SectionDraft:
 
     Parameters
     ----------
-    analysis : Analysis
+    analysis : SectionAnalysis
         The guessed tables.
     candidates : iterable of Candidate
         The fields that may say that data are missing.
@@ -57,7 +57,7 @@ class SectionDraft:
 
     def __init__(
         self,
-        analysis: Analysis,
+        analysis: SectionAnalysis,
         candidates: Iterable[Candidate],
         responses: Sequence[Any],
         headers: Mapping[str, str],
@@ -210,7 +210,7 @@ class SectionDraft:
         columns = [
             draft_column for draft_column in self.columns() if table in (None, draft_column.table)
         ]
-        for attribute_name in ("name", "path", "field"):
+        for attribute_name in ("name", "path", "field_name"):
             matching_columns = [
                 draft_column
                 for draft_column in columns

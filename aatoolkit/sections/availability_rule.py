@@ -212,11 +212,11 @@ class Rule:
         >>> rule.meaning_of("otter: late by 3 days"), rule.meaning_of(False)
         (('partial', 'otter'), ('not_run', None))
         """
-        text = to_word(value)
-        meaning = self.words.get(text, self.words.get(text.lower()))
+        value_text = to_word(value)
+        meaning = self.words.get(value_text, self.words.get(value_text.lower()))
         for word in self.words if meaning is None else ():
             pattern = _compile_word_pattern(word)
-            if pattern and (match := pattern.fullmatch(text)):
+            if pattern and (match := pattern.fullmatch(value_text)):
                 return self.words[word], match.groupdict().get("engine")
         return meaning, None
 

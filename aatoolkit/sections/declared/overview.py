@@ -4,13 +4,13 @@ from aatoolkit.sections.declared._vocabulary import *
 
 
 # fmt: off
-def _refuse_ratio_of_metric(numerator: str, denominator: str) -> Aggregation:
+def _forbid_ratio_of_metric(numerator: str, denominator: str) -> Aggregation:
     """Return an `Aggregation` that forbids to aggregate a column.
 
     Its reason names the two columns whose sums can be divided instead.
     """
-    why = f"recompute from {numerator}/{denominator}"
-    return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
+    reason = f"recompute from {numerator}/{denominator}"
+    return Aggregation("none", why=reason, counts=(numerator, denominator), within="metric")
 
 _MENTION_COLUMNS = (
     count("mention_count", "Answers that mention the brand in focus.", among="answer_count"),
@@ -24,10 +24,10 @@ SECTION = Section(
     Table("overview_kpis", "One row per metric.", keyed("kpis", key="metric"), key="metric", columns=(
         text("metric", "The metric, as the API spells it: mentionRate, …; visibilityScore is 100 × mentionRate, which the reference service takes as its score."),
         number("value", "The metric, in the unit of its row.", unit=PER_UNIT,
-            aggregate=_refuse_ratio_of_metric("numerator", "denominator")),
+            aggregate=_forbid_ratio_of_metric("numerator", "denominator")),
         *optional(
             number("previous_value", "The metric in the window before, in the unit of its row.", "previous",
-                unit=PER_UNIT, aggregate=_refuse_ratio_of_metric("previous_numerator", "previous_denominator")),
+                unit=PER_UNIT, aggregate=_forbid_ratio_of_metric("previous_numerator", "previous_denominator")),
             number("numerator", "Numerator of the value: a count or a sum.", unit="count or sum",
                 aggregate=_SUM_WITHIN_METRIC_RULE),
             number("denominator", "The denominator, which is the sample size.", unit=COUNT,

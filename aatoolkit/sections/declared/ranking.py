@@ -8,7 +8,7 @@ from aatoolkit.sections.declared._vocabulary import *
 # fmt: off
 _SUM_OVER_PROMPTS_RULE = Aggregation("sum", across=("engine", "prompt_id"))
 
-def _ratio_over_prompts(numerator: str, denominator: str) -> Aggregation:
+def _make_ratio_over_prompts(numerator: str, denominator: str) -> Aggregation:
     """Return an `Aggregation` by a ratio of sums: Σnumerator/Σdenominator.
 
     Sums over engines (AI assistants) and prompts are allowed, but not over brands.
@@ -78,12 +78,12 @@ SECTION = Section(
             count("all_mention_count", "Mentions of all brands in the prompt's answers.", "^mentionCount",
                 aggregate=_SUM_OVER_PROMPTS_RULE),
             fraction("share_of_voice", "Its share of the mentions of all brands.",
-                aggregate=_ratio_over_prompts("mention_count", "all_mention_count")),
+                aggregate=_make_ratio_over_prompts("mention_count", "all_mention_count")),
             _PREVIOUS_MENTIONS_COLUMN,
             count("previous_all_mention_count", "Mentions of all brands in the prompt's answers of the window before.",
                 "^previousMentionCount", aggregate=_SUM_OVER_PROMPTS_RULE),
             fraction("previous_share_of_voice", "Its share of voice in the window before.",
-                aggregate=_ratio_over_prompts("previous_mention_count", "previous_all_mention_count")),
+                aggregate=_make_ratio_over_prompts("previous_mention_count", "previous_all_mention_count")),
         ),
     )),
 )
