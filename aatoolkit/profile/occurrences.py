@@ -24,7 +24,7 @@ from aatoolkit.availability.detect.words import (
     find_word,
     find_word_in_text,
     has_numbers,
-    is_code,
+    is_code_text,
     is_metadata_key,
     read_absence_code,
 )
@@ -443,7 +443,9 @@ class OccurrenceSearch:
             or any(has_numbers(row.record) for row in chain.from_iterable(row_lists))
         )
         says_data_missing |= is_small_table and any(
-            states_missing_data(word) and is_code(word) for word in words if isinstance(word, str)
+            states_missing_data(word) and is_code_text(word)
+            for word in words
+            if isinstance(word, str)
         )
         if number_field is None and not (
             are_words_separate or is_part_of_total or says_data_missing
@@ -510,7 +512,7 @@ class OccurrenceSearch:
             ]
             self._add_rows([*value.values()], row_path, containers)
         elif path in self._structure.data_key_object_paths and not all(
-            map(is_code, value.values())
+            map(is_code_text, value.values())
         ):
             self._add_rows([*value.values()], row_path)
         else:
@@ -639,11 +641,11 @@ class OccurrenceSearch:
             row._replace(engine=str(row.record.get(engine_field, ""))) for row in rows
         ]
         for key in dict.fromkeys(chain.from_iterable(records)):
-            values = [record.get(key) for record in records]
+            field_values = [record.get(key) for record in records]
             field_path = (*path, Field(key))
             engine_maps = [
                 value
-                for value in values
+                for value in field_values
                 if isinstance(value, dict) and self._maps_engines_to_words(key, value)
             ]
             if engine_maps:
@@ -655,10 +657,10 @@ class OccurrenceSearch:
                     value
                     if isinstance(value, dict) and not self._add_keyed_rows(value, field_path)
                     else None
-                    for value in values
+                    for value in field_values
                 ]
                 self._add_rows(objects, field_path, inner_containers)
-                for value in values:
+                for value in field_values:
                     if isinstance(value, list) and leads_into_gap_list((*field_path, Elements())):
                         self._add_items(value, field_path)
                     elif isinstance(value, list):
@@ -912,6 +914,8 @@ def states_missing_data(text: str, is_status_name: bool = True) -> bool:
     ``is_status_name`` says whether the name of the field suggests a state of data. If it does not,
     the word "not" in a sentence is not enough.
     """
-    word = find_word(text) if is_code(text) else find_word_in_text(text)
+    word = find_word(text) if is_code_text(text) else find_word_in_text(text)
     is_missing_word = word is not None and word.term != "available"
-    return is_missing_word or (has_word_of(text, "negation") and (is_status_name or is_code(text)))
+    return is_missing_word or (
+        has_word_of(text, "negation") and (is_status_name or is_code_text(text))
+    )

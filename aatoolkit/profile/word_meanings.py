@@ -23,7 +23,7 @@ from aatoolkit.availability.detect.words import (
     find_word,
     find_word_in_text,
     find_word_of_parts,
-    is_code,
+    is_code_text,
     state_of_flag,
     state_of_named_flag,
 )
@@ -283,7 +283,7 @@ def _find_standard_word(text: str) -> StatusWord | None:
     >>> _find_standard_word("prompts_not_run").term
     'not_run'
     """
-    if not is_code(text):
+    if not is_code_text(text):
         return find_word_in_text(text)
     last_tokens = () if has_word_of(text, "negation") else tokens(text)[-1:]
     return find_word_in_text(join_words(text)) or find_word_of_parts(last_tokens)

@@ -34,7 +34,7 @@ from aatoolkit.availability.detect.words import (
     find_reason,
     find_strong_word,
     find_strongest_word,
-    is_code,
+    is_code_text,
     is_state_key,
     partial_if_measured,
     score_key,
@@ -118,7 +118,7 @@ def detect(
     """
     engines = () if options is None else options.engines["engine"].astype(str)
     response_scan = ResponseScan(document, engines, vector, days)
-    failure, is_documented = None, False
+    failure_message, is_documented = None, False
     try:
         is_documented = _add_signals(response_scan, to_rule_tuple(rule), status, headers or {})
         if options is not None:
@@ -126,10 +126,10 @@ def detect(
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:
-        failure = _describe_failure(error)
-    if failure is not None:
-        warn(failure, SchemaDriftWarning)
-    return Detection(response_scan, headers or {}, failure, is_documented)
+        failure_message = _describe_failure(error)
+    if failure_message is not None:
+        warn(failure_message, SchemaDriftWarning)
+    return Detection(response_scan, headers or {}, failure_message, is_documented)
 
 
 class Detection:
@@ -359,7 +359,7 @@ def read_http_status(response_scan: ResponseScan, status: int) -> bool:
     availability = AVAILABILITY_BY_HTTP_STATUS.get(status, FAILURE)
     text_by_key = dict(iter_error_texts(response_scan.document))
     status_word = find_strong_word(text_by_key.values()) or find_strongest_word(
-        filter(is_code, text_by_key.values())
+        filter(is_code_text, text_by_key.values())
     )
     if status_word and status_word.term not in ("available", "partial", "unavailable", "error"):
         availability = status_word.availability
@@ -400,7 +400,7 @@ def explains_absence(status: int, body: Any) -> bool:
         for key, error_text in keys_and_texts
         if ends_with_word_of(key, "reason") or is_state_key(key)
     ]
-    error_codes = [error_text for _, error_text in keys_and_texts if is_code(error_text)]
+    error_codes = [error_text for _, error_text in keys_and_texts if is_code_text(error_text)]
     code_word = find_strongest_word(error_codes, STRONG)
     is_about_source = code_word and code_word.term in _DATA_SOURCE_TERMS
     if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(join_words, error_codes))):

@@ -41,14 +41,14 @@ from aatoolkit.availability.detect.words import (
     cannot_be_status,
     echoes_request,
     find_absence_word,
-    find_entry_kind,
     find_nonzero_flags,
     find_reason,
     find_strong_word,
     find_strongest_word,
     find_target,
+    find_target_kind,
     find_word,
-    is_code,
+    is_code_text,
     is_state_key,
     may_state_loss,
     partial_if_measured,
@@ -199,7 +199,7 @@ def read_names_without_data(
     of this name.
     """
     key, value = member.key, member.value
-    scope, is_map = find_entry_kind(key), isinstance(value, dict)
+    scope, is_map = find_target_kind(key), isinstance(value, dict)
     availability, is_failure = state_of_listed_names(key), False
     if is_map and any(
         isinstance(item, list) and dict in map(type, item) for item in value.values()
@@ -276,7 +276,7 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     missing data) to ``response_scan`` for each object. Return whether a signal was added.
     """
     key, value = member.key, member.value
-    scope = find_entry_kind(key)
+    scope = find_target_kind(key)
     entries = list_entries(value, member.path, scope)
     if isinstance(value, dict):
         entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
@@ -356,7 +356,7 @@ def read_statement(
             response_scan, member, min_strength, has_own_status=availability is not None
         )
     elif isinstance(value, list):
-        entries = list_entries(value, member.path, find_entry_kind(key))
+        entries = list_entries(value, member.path, find_target_kind(key))
         record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(record_entries) == len(value):
             read_map_of_states(response_scan, key, record_entries, is_trusted=min_strength == WEAK)
@@ -375,16 +375,16 @@ def _read_statement_items(
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     has_engine_keys = objects and any(map(response_scan.is_engine, value))
-    scope = find_entry_kind(key) or ("engine" if has_engine_keys else None)
+    scope = find_target_kind(key) or ("engine" if has_engine_keys else None)
     for name, item in value.items():
         path = member.path + format_key(name)
-        entry_kind = find_entry_kind(name)
+        target_kind = find_target_kind(name)
         if isinstance(item, list):
             if not read_names_without_data(
                 response_scan, Member(name, item, path, {}), is_trusted=True
             ):
                 read_map_of_states(
-                    response_scan, name, list_entries(item, path, entry_kind), is_trusted=True
+                    response_scan, name, list_entries(item, path, target_kind), is_trusted=True
                 )
         elif isinstance(item, dict):
             availability = None if _is_state_or_reason(name) else read_object_state(item)
@@ -394,9 +394,9 @@ def _read_statement_items(
                 or response_scan.is_engine(name)
                 or response_scan.has_field(name)
             )
-            if entry_kind is not None and availability is None:
+            if target_kind is not None and availability is None:
                 read_map_of_states(
-                    response_scan, key, list_entries(item, path, entry_kind), is_trusted=True
+                    response_scan, key, list_entries(item, path, target_kind), is_trusted=True
                 )
             elif availability is not None and is_target:
                 add_entry_signal(response_scan, Entry(name, scope, item, path), availability)
@@ -703,7 +703,7 @@ def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availab
         # Everyday words are trusted only where they are the code.
         is_everyday = status_word and status_word.term in ("available", "unavailable", "error")
         if status_word and (
-            status_word.means_missing or (is_code(notice_text) and not is_everyday)
+            status_word.means_missing or (is_code_text(notice_text) and not is_everyday)
         ):
             availability = partial_if_measured(
                 status_word.with_reason(notice_text), response_scan.nonzero_flags
@@ -960,7 +960,7 @@ ENVELOPE_RULES = (
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason", {str}, _read_named_reason),
     GeneralRule("reason", state_of_listed_names, {dict}, _read_named_reason),
     GeneralRule("map", _may_list_names, {dict, list}, read_names_without_data),
-    GeneralRule("map", find_entry_kind, {dict, list}, read_list_of_states),
+    GeneralRule("map", find_target_kind, {dict, list}, read_list_of_states),
     GeneralRule("statement", score_key, {list}, read_statement),
 )  # fmt: skip
 """The rules for the objects about the whole response; the first rule that reads a key wins."""

@@ -13,7 +13,7 @@ from aatoolkit.availability.detect.words import (
     STATED,
     echoes_request,
     find_absence_word,
-    find_entry_kind,
+    find_target_kind,
     find_word,
     find_word_of_parts,
     score_key,
@@ -140,7 +140,9 @@ def _find_hint_reason(key: str, value: Any, *, has_no_data: bool) -> str | None:
     if state_of_loss(key, value) or is_unfinished or (value and _has_more_pages(key, value)):
         return _MORE_DATA_REASON
     if any(
-        find_absence_word([text]) for text in _iter_texts(value) if len(text) <= _MAX_CHARS
+        find_absence_word([value_text])
+        for value_text in _iter_texts(value)
+        if len(value_text) <= _MAX_CHARS
     ) and not (isinstance(value, str) and has_word_of(key, "business")):
         return _ABSENCE_REASON
     if (
@@ -196,7 +198,7 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
         return 2 if exceeds_lists else score if 0 < value < 1 else 0
     score += has_word_of(key, "trouble") or score_key(key) == STATED
     score += 2 * (has_word_of(key, "source") and isinstance(value, list))
-    if not score and isinstance(value, list) and find_entry_kind(key) != "engine":
+    if not score and isinstance(value, list) and find_target_kind(key) != "engine":
         return 0
     value_words = set()
     pending_values = [value]

@@ -234,9 +234,9 @@ def find_strong_word(texts: Iterable[object]) -> StatusWord | None:
     A standard term is a cause or status, such as ``not_run``. Codes such as ``plan_required`` are
     searched before sentences.
     """
-    text_list = [text for text in texts if isinstance(text, str)]
-    sentences = (text for text in text_list if find_word(text) is None)
-    return find_strongest_word(text_list, STRONG) or next(
+    status_texts = [text for text in texts if isinstance(text, str)]
+    sentences = (text for text in status_texts if find_word(text) is None)
+    return find_strongest_word(status_texts, STRONG) or next(
         filter(None, map(find_word_in_text, sentences)), None
     )
 
@@ -251,7 +251,7 @@ def find_absence_word(texts: Iterable[object]) -> StatusWord | None:
     return status_word if status_word and status_word.means_missing else None
 
 
-def is_code(text: object) -> bool:
+def is_code_text(text: object) -> bool:
     """Return whether a text is a code such as ``plan_required``, without spaces."""
     return isinstance(text, str) and re.fullmatch(r"\w[\w.-]{0,58}\w", text) is not None
 
@@ -261,7 +261,7 @@ def read_absence_code(text: str) -> Availability | None:
 
     Return None if the text is no code, or does not mean missing data.
     """
-    status_word = find_word(text) if is_code(text) else None
+    status_word = find_word(text) if is_code_text(text) else None
     return status_word.availability if status_word and status_word.means_missing else None
 
 
@@ -293,7 +293,7 @@ def with_reason(availability: Availability, reason: str | None) -> Availability:
     If the availability has no cause, and the reason is a code such as ``not_connected``, the copy
     has this cause.
     """
-    status_word = find_word(reason) if reason is not None and is_code(reason) else None
+    status_word = find_word(reason) if reason is not None and is_code_text(reason) else None
     if status_word and availability == UNAVAILABLE and status_word.availability.status in EMPTY:
         availability = status_word.availability
     elif status_word and availability == PARTIAL:
@@ -409,7 +409,7 @@ def state_of_listed_names(key: str) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def find_entry_kind(key: str) -> str | None:
+def find_target_kind(key: str) -> str | None:
     """Return ``"field"`` for a key such as ``missingFields``, ``"engine"`` for ``idleEngines``.
 
     The value of such a key may list names of fields or of engines (AI assistants). Return None for

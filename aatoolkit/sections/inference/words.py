@@ -51,13 +51,13 @@ class NameMeaning:
         The words in the name.
     kind : str
         The kind, such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
-    factor : float
+    unit_factor : float
         The factor that converts from the unit in the name: 0.01 for cents, 1 for most names.
     """
 
     words: list[str]
     kind: str
-    factor: float
+    unit_factor: float
 
     def has_word_of(self, word_group: str) -> bool:
         """Return whether any word in the name belongs to a word group of the lexicon."""
@@ -92,7 +92,7 @@ def classify_name(name: str) -> NameMeaning:
     --------
     >>> classify_name("citationCount").kind, classify_name("visibilityPct").has_word_of("percent")
     ('count', True)
-    >>> classify_name("avgPosition").kind, classify_name("EstCostCents").factor
+    >>> classify_name("avgPosition").kind, classify_name("EstCostCents").unit_factor
     ('position', 0.01)
     >>> classify_name("orders_with_revenue").kind, classify_name("withClient").kind
     ('count', 'count')
@@ -338,10 +338,12 @@ def _find_ids_and_names(value: Any) -> set[str]:
     ids_and_names = {item for item in items if isinstance(item, str)}
     objects = [item for item in items if isinstance(item, dict)]
     for field_name in objects[0] if objects else ():
-        texts = {text for record in objects if isinstance(text := record.get(field_name), str)}
-        are_days = any(map(_PATTERN_BY_DIMENSION["date"].match, texts))
-        if len(texts) == len(objects) and not are_days:
-            ids_and_names |= texts - {""}
+        name_texts = {
+            name_text for record in objects if isinstance(name_text := record.get(field_name), str)
+        }
+        are_days = any(map(_PATTERN_BY_DIMENSION["date"].match, name_texts))
+        if len(name_texts) == len(objects) and not are_days:
+            ids_and_names |= name_texts - {""}
     return ids_and_names
 
 
