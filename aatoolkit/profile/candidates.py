@@ -44,7 +44,7 @@ from aatoolkit.profile.word_meanings import (
     is_glossary,
 )
 from aatoolkit.sections import registry
-from aatoolkit.sections.availability_rule import to_word
+from aatoolkit.sections.availability_rule import to_rule_word
 from aatoolkit.sections.inference.findings import DraftTable
 from aatoolkit.sections.section import is_on_path_of_rule
 
@@ -194,10 +194,10 @@ def find_candidates(
         path_text = format_path(path)
         total_field = candidate_search.total_fields.get(path, "")
         is_notice = path in candidate_search.notice_paths
-        current_value = candidate_search.value_or_extent_at(document, path)
-        unmeasured_value = candidate_search.value_or_extent_at(unmeasured_response, path)
+        current_value = candidate_search.value_or_completeness_at(document, path)
+        unmeasured_value = candidate_search.value_or_completeness_at(unmeasured_response, path)
         value_by_host = {
-            host: candidate_search.value_or_extent_at(response, path)
+            host: candidate_search.value_or_completeness_at(response, path)
             for host, response in response_by_host.items()
         }
         understood_path_lists = [
@@ -235,9 +235,10 @@ def find_candidates(
             reason += f"; differs for {', '.join(differing_hosts)}"
         if score < _MIN_CANDIDATE_SCORE:
             continue
-        all_engines_word = to_word(current_value)
+        all_engines_word = to_rule_word(current_value)
         differs_by_engine = any(
-            to_word(candidate_search.value_or_extent_at(engine_response, path)) != all_engines_word
+            to_rule_word(candidate_search.value_or_completeness_at(engine_response, path))
+            != all_engines_word
             for engine_response in measured_responses
         )
         mixed_word = all_engines_word if differs_by_engine else ""
@@ -467,7 +468,7 @@ def _lists_engines_that_ran(occurrence: Occurrence) -> bool:
 
 def _join_words(words: Collection[object]) -> str:
     """Return the first three words in alphabetical order as text, joined by commas."""
-    return ", ".join(sorted(map(to_word, words))[:3])
+    return ", ".join(sorted(map(to_rule_word, words))[:3])
 
 
 def find_emptied_paths(

@@ -34,8 +34,8 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
     join_short_list,
-    to_count,
-    to_extent,
+    parse_count,
+    to_completeness,
 )
 from aatoolkit.sections.inference.words import classify_name
 
@@ -265,7 +265,7 @@ class OccurrenceSearch:
                     self._add_field(path, field_name, number_fields, row_lists, engine_field)
         return self._occurrences
 
-    def value_or_extent_at(self, response: Any, path: Steps) -> Any:
+    def value_or_completeness_at(self, response: Any, path: Steps) -> Any:
         """Return the value that a response has at a path; None if there is none.
 
         If the value is a count that has a total, return ``none``, ``some`` or ``full`` (how much of
@@ -276,9 +276,11 @@ class OccurrenceSearch:
         if not total_field:
             return value
         total = value_at(response, (*path[:-1], Field(total_field)))
-        return to_extent(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
+        return to_completeness(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
 
-    def _find_count_extents(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
+    def _find_count_completeness(
+        self, record: Mapping[str, Any], path: Steps
+    ) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
 
         Return a dict from the field of each count to ``none``, ``some`` or ``full`` (how much of
@@ -290,14 +292,14 @@ class OccurrenceSearch:
         number_keys = [
             key
             for key, value in record.items()
-            if to_count(value) is not None
+            if parse_count(value) is not None
             and (
                 (is_about_sample and fold(key) == "size")
                 or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
             )
             and not (value in (0, 1) and find_word(key))
         ]
-        extent_by_count_key = {}
+        completeness_by_count_key = {}
         filler_words = words_of("whole", "filler")
         for count_key in number_keys:
             count_key_words = {
@@ -324,13 +326,13 @@ class OccurrenceSearch:
                 total_key = self._total_fields_by_path.get(path, {}).get(count_key, "")
             if not total_key and len(number_keys) == 2 and is_about_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
-                total_key = max(number_keys, key=lambda key: to_count(record[key]) or 0)
+                total_key = max(number_keys, key=lambda key: parse_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
             if total_key:
                 total = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
-                extent_by_count_key[count_key] = to_extent(record[count_key], total)
+                completeness_by_count_key[count_key] = to_completeness(record[count_key], total)
                 self.total_fields[(*path, Field(count_key))] = total_key
-        return extent_by_count_key
+        return completeness_by_count_key
 
     def _add_occurrence(
         self, path: Steps, value: Any, has_numbers: bool | None = None, engine: str = ""
@@ -469,7 +471,7 @@ class OccurrenceSearch:
         """
         if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
             return
-        extent_by_count_key = self._find_count_extents(document, path)
+        completeness_by_count_key = self._find_count_completeness(document, path)
         for key, value in document.items():
             field_path = (*path, Field(key))
             nested_names = value if isinstance(value, dict) else ()
@@ -490,10 +492,12 @@ class OccurrenceSearch:
                 header_paths = self._structure.header_by_row_path.values()
                 if all(path[: len(field_path)] != field_path for path in header_paths):
                     self._add_items(value, field_path)
-            elif extent_by_count_key.get(key) is not None:
-                self._add_occurrence(field_path, extent_by_count_key[key], self._has_numbers)
-            elif to_count(value) is not None and _is_backlog_key(key):
-                self._add_occurrence(field_path, "*" if to_count(value) else "0", self._has_numbers)
+            elif completeness_by_count_key.get(key) is not None:
+                self._add_occurrence(field_path, completeness_by_count_key[key], self._has_numbers)
+            elif parse_count(value) is not None and _is_backlog_key(key):
+                self._add_occurrence(
+                    field_path, "*" if parse_count(value) else "0", self._has_numbers
+                )
                 self.evidence[field_path] = "counts what is still to come"
             elif _is_word(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
                 self._add_occurrence(field_path, value, self._has_numbers)
@@ -625,7 +629,7 @@ class OccurrenceSearch:
             ResponseRow(
                 record,
                 {key: _to_flag_or_text(value) for key, value in record.items()}
-                | self._find_count_extents(record, path),
+                | self._find_count_completeness(record, path),
                 has_number,
                 self._inactive_engines,
                 container.engine,
@@ -700,7 +704,8 @@ def _find_total_keys(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[
         key
         for record, _ in records
         for key, item in record.items()
-        if to_count(item) is not None and not has_word_of(key, "lack_count", "negation", "previous")
+        if parse_count(item) is not None
+        and not has_word_of(key, "lack_count", "negation", "previous")
     )
     total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
     total_key_by_count_key: dict[str, str] = {}
@@ -725,8 +730,8 @@ def _is_count_of_total(
     is_part_name = has_word_of(count_field, "part")
     is_day_count = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
-        count = to_count(record.get(count_field))
-        total = to_count(record.get(total_field))
+        count = parse_count(record.get(count_field))
+        total = parse_count(record.get(total_field))
         if count is None or total is None or total <= 0:
             continue
         is_day_count &= total == Scope().days

@@ -38,7 +38,7 @@ from aatoolkit.profile.occurrences import (
     leads_into_gap_list,
     states_missing_data,
 )
-from aatoolkit.sections.availability_rule import to_word
+from aatoolkit.sections.availability_rule import to_rule_word
 
 BOOLEAN_WORDS = {"true", "false"}
 _NUMBER_IN_TEXT_PATTERN = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
@@ -57,7 +57,7 @@ def is_glossary(value: Any) -> bool:
 def find_glossary(occurrences: list[Occurrence], glossaries: Sequence[Glossary]) -> Glossary:
     """Return the first dict that explains all codes at a path; an empty dict if there is none."""
     codes = {
-        to_word(word_occurrence.value)
+        to_rule_word(word_occurrence.value)
         for occurrence in occurrences
         for word_occurrence in _split_by_word(occurrence)
     } - {"null"}
@@ -125,7 +125,7 @@ class WordMeanings:
         word_occurrences = [*chain.from_iterable(map(_split_by_word, occurrences))]
         complete_words = set()  # of projects of which each engine ran
         for value, has_number, is_measured_by_engine, inactive_engines, engine in word_occurrences:
-            word = to_word(value)
+            word = to_rule_word(value)
             complete_words |= {word} if is_measured_by_engine and not inactive_engines else set()
             self._number_flags_by_word[word].append(has_number)
             self._inactive_flags_by_word[word].append(engine in inactive_engines)

@@ -291,9 +291,9 @@ class Section(TitledRepr):
         'light'
         """
         parameter_names = ("kept", "optional", "watched", "emptied")
-        parameters = {name: getattr(self, name) for name in parameter_names}
+        arguments = {name: getattr(self, name) for name in parameter_names}
         rules = with_rule(self.rules, Rule(**rule))
-        return Section(self.name, self.doc, *self.tables, availability=rules, **parameters)
+        return Section(self.name, self.doc, *self.tables, availability=rules, **arguments)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

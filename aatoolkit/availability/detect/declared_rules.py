@@ -42,8 +42,8 @@ from aatoolkit.sections.availability_rule import (
     REFERENCE_RULE,
     Rule,
     join_short_list,
-    to_extent,
-    to_word,
+    to_completeness,
+    to_rule_word,
 )
 
 _UNKNOWN_WORD_REASON = "a word that the rule of this place does not know"
@@ -231,7 +231,7 @@ def read_availability(rule: Rule, value: Any, reason: object = None) -> Availabi
         return read_availability(rule, rule.value_in(value), value.get(rule.reason))
     if value is MISSING or isinstance(value, list):
         return None
-    value_text = to_word(value)
+    value_text = to_rule_word(value)
     meaning, _ = rule.meaning_of(value)
     if meaning is not None:
         return read_word(meaning, reason)
@@ -294,7 +294,7 @@ def _find_rule_values(
                 yield RuleValue(scope, entry_target, entry, path + format_key(name))
         elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
-                item = to_extent(item, record.get(rule.total, window_days))
+                item = to_completeness(item, record.get(rule.total, window_days))
                 if item is None:
                     continue
             _, named_engine = rule.meaning_of(item)
@@ -310,7 +310,7 @@ def _find_rule_values(
                 subject = ("engine", engine) if isinstance(engine, str) else find_target(row_fields)
             elif isinstance(last_step, Elements) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
-            words_by_subject.setdefault(subject, set()).add(to_word(item))
+            words_by_subject.setdefault(subject, set()).add(to_rule_word(item))
             if item is not None or "null" in rule.words:
                 row_statements.append((subject, target, item, path, record))
     for subject, target, item, path, record in row_statements:
@@ -339,7 +339,7 @@ def _read_rule_values(
     `SectionStatement` (the availability of each engine or row), else an empty list.
     """
     signal_count_before = len(response_scan.signals)
-    value_count = len(rule_values)
+    rule_value_count = len(rule_values)
     rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != NO_MEANING]
     # The type is in the key because 1 and True are equal.
     rule_value_by_key = {(type(item.value), repr(item.value)): item for item in rule_values}
@@ -392,7 +392,7 @@ def _read_rule_values(
     }
     # If every engine has a state, these states together are that of the section.
     covers_all_engines = _is_about_all_engines(rule) and len(value_by_target) == len(rule_values)
-    if not 0 < len(values_and_availabilities) == value_count or not (
+    if not 0 < len(values_and_availabilities) == rule_value_count or not (
         covers_all_engines or (is_about_rows and are_all_empty)
     ):
         return []
@@ -432,7 +432,7 @@ def _find_known_availability(
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
     if not isinstance(rule_value.value, bool) or not {"true", "false"} & {*rule.words}:
         hint = Hint(rule_value.path, to_json_text(rule_value.value), _UNKNOWN_WORD_REASON)
-        response_scan.unknown_words.setdefault((rule.at, to_word(rule_value.value)), hint)
+        response_scan.unknown_words.setdefault((rule.at, to_rule_word(rule_value.value)), hint)
     return None
 
 

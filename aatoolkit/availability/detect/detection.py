@@ -28,7 +28,7 @@ from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_HTTP_STATUS,
     AVAILABILITY_BY_TERM,
-    FAILURE,
+    FAILED,
     STATED,
     STRONG,
     find_reason,
@@ -356,7 +356,7 @@ def read_http_status(response_scan: ResponseScan, status: int) -> bool:
     """
     if status < 400 and status not in AVAILABILITY_BY_HTTP_STATUS:
         return False
-    availability = AVAILABILITY_BY_HTTP_STATUS.get(status, FAILURE)
+    availability = AVAILABILITY_BY_HTTP_STATUS.get(status, FAILED)
     text_by_key = dict(iter_error_texts(response_scan.document))
     status_word = find_strong_word(text_by_key.values()) or find_strongest_word(
         filter(is_code_text, text_by_key.values())

@@ -30,7 +30,7 @@ from aatoolkit.availability.detect.facts import (
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_HTTP_STATUS,
     AVAILABILITY_BY_TERM,
-    FAILURE,
+    FAILED,
     PARTIAL,
     PLAIN,
     STATED,
@@ -792,7 +792,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
             for item in error_values
             if type(item) is int and item in AVAILABILITY_BY_HTTP_STATUS
         ),
-        FAILURE,
+        FAILED,
     )
     availability = (
         status_word.availability if status_word and status_word.means_missing else availability

@@ -64,7 +64,7 @@ AVAILABILITY_BY_HTTP_STATUS: Mapping[int, Availability] = {
 """Maps HTTP statuses, such as 204, to the availability that they mean."""
 
 # The availability if the service reports an error: ``unavailable``, with the cause ``failed``.
-FAILURE = AVAILABILITY_BY_TERM["error"]
+FAILED = AVAILABILITY_BY_TERM["error"]
 
 _STRENGTH_BY_NAME = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 # The terms that may follow a name in one text, as in ``GA4_NOT_CONNECTED``.

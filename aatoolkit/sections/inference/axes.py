@@ -421,11 +421,11 @@ class JsonStructure:
         columns = [[value.get(key) for value in objects] for key in keys]
         entries = [entry for column in columns for entry in _find_nonempty_entries(column)]
         headers_of_grids = {
-            str(names)
+            str(header_names)
             for entry in entries
             if isinstance(entry, dict) and any(map(_is_list_of_lists, entry.values()))
-            for field_name, names in entry.items()
-            if matches_form(field_name, "header") and not _is_list_of_lists(names)
+            for field_name, header_names in entry.items()
+            if matches_form(field_name, "header") and not _is_list_of_lists(header_names)
         }
         if len(headers_of_grids) > 1:
             return False  # tables of different columns

@@ -310,7 +310,7 @@ def _format_value(parameter: str, value: Any) -> str:
     return next(constant_names, repr(value)) if parameter == "unit" else repr(value)
 
 
-def format_aggregation(rule: Aggregation) -> str:
+def format_aggregation(aggregation: Aggregation) -> str:
     """Return the shortest Python code that creates an `Aggregation`.
 
     Examples
@@ -318,16 +318,19 @@ def format_aggregation(rule: Aggregation) -> str:
     >>> format_aggregation(vocabulary.SUM), format_aggregation(vocabulary.ratio("hits", "answers"))
     ('SUM', "ratio('hits', 'answers')")
     """
-    numerator, denominator = rule.over or ("", "")
-    why_code = f", why={rule.why!r}" if rule.why else ""
+    numerator, denominator = aggregation.over or ("", "")
+    why_code = f", why={aggregation.why!r}" if aggregation.why else ""
     rule_by_code = {
         **{name: getattr(vocabulary, name) for name in _CONSTANT_NAMES},
         f"ratio({numerator!r}, {denominator!r})": vocabulary.ratio(numerator, denominator),
-        f"weighted({rule.by!r}{why_code})": vocabulary.weighted(rule.by or "", None, rule.why),
-        f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
+        f"weighted({aggregation.by!r}{why_code})": vocabulary.weighted(
+            aggregation.by or "", None, aggregation.why
+        ),
+        f"refused({aggregation.why!r})": vocabulary.refused(aggregation.why or ""),
     }
     return next(
-        (code for code, named_rule in rule_by_code.items() if named_rule == rule), repr(rule)
+        (code for code, named_rule in rule_by_code.items() if named_rule == aggregation),
+        repr(aggregation),
     )
 
 

@@ -370,7 +370,7 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> Aggregation
         and possible_ratio.percent_factor * column.scale == 1
     ]
     count_pairs = {possible_ratio.operand_names for possible_ratio in matching_ratios}
-    fitting_ratios = (
+    usable_ratios = (
         table_ratios
         if len(count_pairs) == 1
         else [
@@ -379,16 +379,16 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> Aggregation
             if {possible_ratio.operand_names[1]} == denominators
         ]
     )
-    if len(fitting_ratios) == 1:
+    if len(usable_ratios) == 1:
         proof = "no other pair of counts" if len(count_pairs) == 1 else "the engines pool by it"
         return Guess(
-            ratio(*fitting_ratios[0].operand_names),
+            ratio(*usable_ratios[0].operand_names),
             PROVED,
-            f"{fitting_ratios[0]} on {fitting_ratios[0].row_count} rows, {proof}",
+            f"{usable_ratios[0]} on {usable_ratios[0].row_count} rows, {proof}",
         )
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first_ratio = matching_ratios[0]
-    has_one_numerator = len({count for count, _ in count_pairs}) == 1 and (
+    has_one_numerator = len({numerator_name for numerator_name, _ in count_pairs}) == 1 and (
         len(count_pairs) == 1 or not table_ratios
     )
     if has_one_numerator and first_ratio.numerator.is_in_table:
