@@ -241,9 +241,14 @@ def find_candidates(
             != all_engines_word
             for engine_response in measured_responses
         )
-        mixed_word = all_engines_word if differs_by_engine else ""
+        engine_dependent_word = all_engines_word if differs_by_engine else ""
         meaning_by_word = WordMeanings(
-            path, occurrences, mixed_word, glossary, is_notice=is_notice, is_count=bool(total_field)
+            path,
+            occurrences,
+            engine_dependent_word,
+            glossary,
+            is_notice=is_notice,
+            is_count=bool(total_field),
         ).guess_meanings()
         mild_codes = {*filterfalse(states_missing_data, candidate_search.mild_codes)}
         meaning_by_word |= dict.fromkeys(mild_codes & meaning_by_word.keys(), NO_MEANING)

@@ -68,15 +68,15 @@ class WordMeanings:
     """Guesses the meaning of each text at a path, such as ``not_run``.
 
     It guesses from the words in the text, and from whether there are numbers next to the text.
-    ``mixed_word`` is a text that the response for all engines has, but that some response for a
-    single engine lacks; or "". ``glossary`` maps codes to texts that explain them.
+    ``engine_dependent_word`` is a text that the response for all engines has, but that some
+    response for a single engine lacks; or "". ``glossary`` maps codes to texts that explain them.
     """
 
     def __init__(
         self,
         path: Steps,
         occurrences: list[Occurrence],
-        mixed_word: str,
+        engine_dependent_word: str,
         glossary: Glossary,
         *,
         is_notice: bool,
@@ -139,7 +139,7 @@ class WordMeanings:
         available_words = [
             word
             for word, number_flags in self._number_flags_by_word.items()
-            if False not in number_flags and word.count(" ") < 3 and word != mixed_word
+            if False not in number_flags and word.count(" ") < 3 and word != engine_dependent_word
             if not states_missing_data(glossary.get(word, word))
             if len(self._number_flags_by_word) > 1 and not self._means_missing
         ]

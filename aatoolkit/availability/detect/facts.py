@@ -132,13 +132,13 @@ class PathValues(NamedTuple):
 class Member(NamedTuple):
     """A key of a JSON object, with the value of the key and the JSON path of this value.
 
-    ``siblings`` is the object that contains the key.
+    ``parent_object`` is the object that contains the key.
     """
 
     key: str
     value: Any
     path: str
-    siblings: Mapping[str, Any]
+    parent_object: Mapping[str, Any]
     declared_path: str = ""
     """The path as columns declare it: without the names of wrapper objects."""
 
@@ -421,13 +421,13 @@ class ResponseScan:
         return all_path_values
 
     @property
-    def records(self) -> Iterator[Records]:
-        """Yield, for each path of lists, the JSON objects in these lists as `Records`."""
+    def records(self) -> Iterator[ListRecords]:
+        """Yield, for each path of lists, the JSON objects in these lists as `ListRecords`."""
         for items in self.all_path_values:
             if not items.is_list or not len(items.vector) or any(map(score_key, items.names)):
                 continue
             if items.vector.path(0).rpartition("[")[0] not in self.statement_list_paths:
-                yield Records(items.vector, self.add_signal)
+                yield ListRecords(items.vector, self.add_signal)
 
     @cached_property
     def _field_paths(self) -> dict[str, list[str]]:
@@ -466,7 +466,7 @@ RowAvailabilities = list[tuple[int, Availability]]
 """Tuples of the position of a row, from 0, and the availability of the row."""
 
 
-class Records:
+class ListRecords:
     """All JSON objects in the lists at one path.
 
     For example, at the path ``days[].rows[]`` there is one list for each element of ``days``.

@@ -22,8 +22,8 @@ from aatoolkit._util.lexicon import (
 from aatoolkit.availability.detect.facts import (
     DAY_PATTERN,
     MAX_FIELDS,
+    ListRecords,
     Member,
-    Records,
     ResponseScan,
     RowAvailabilities,
 )
@@ -155,19 +155,20 @@ def warn_of_unknown_word(response_scan: ResponseScan, word: str, path: str) -> A
 
 
 def read_map_of_states(
-    response_scan: ResponseScan, key: str, entries: list[Entry], *, is_trusted: bool = False
+    response_scan: ResponseScan, key: str, entries: list[Entry], *, is_key_certain: bool = False
 ) -> bool:
     """Read the status of each engine or field from entries such as ``{"gemini": "not_run"}``.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each entry with a status.
-    Return whether there is such an entry. ``key`` is the key that has the entries. ``is_trusted``
-    says that the entries are known to be statuses; otherwise, this is guessed from their texts.
+    Return whether there is such an entry. ``key`` is the key that has the entries.
+    ``is_key_certain`` says that the entries are known to be statuses; otherwise, this is guessed
+    from their texts.
     """
     availabilities = [state_of_entry(entry.value, key) for entry in entries]
-    if None in availabilities and not is_trusted and score_key(key) < STATED:
+    if None in availabilities and not is_key_certain and score_key(key) < STATED:
         return False
     are_statuses = (
-        is_trusted
+        is_key_certain
         or has_word_of(key, "data")
         or any(
             entry.scope
@@ -190,13 +191,13 @@ def read_map_of_states(
 
 
 def read_names_without_data(
-    response_scan: ResponseScan, member: Member, *, is_trusted: bool = False
+    response_scan: ResponseScan, member: Member, *, is_key_certain: bool = False
 ) -> bool:
     """Read the engines (AI assistants) or fields listed under a key such as ``missingFields``.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each of them. Return
-    whether a signal was added. If ``is_trusted``, names are read even if the response has no field
-    of this name.
+    whether a signal was added. If ``is_key_certain``, names are read even if the response has no
+    field of this name.
     """
     key, value = member.key, member.value
     scope, is_map = find_target_kind(key), isinstance(value, dict)
@@ -206,7 +207,9 @@ def read_names_without_data(
     ):
         return False  # such as the rows of `gaps`, beside their count
     if availability is not None:
-        availability = availability if is_map else add_explanation(availability, member.siblings)
+        availability = (
+            availability if is_map else add_explanation(availability, member.parent_object)
+        )
     elif has_word_of(key, "failure"):
         availability, is_failure = AVAILABILITY_BY_TERM["error"], True
     elif is_map and matches_form(key, "reasons"):
@@ -224,9 +227,9 @@ def read_names_without_data(
             not entry.scope and response_scan.is_engine(entry.name)
         )
         is_known_field = (
-            is_trusted or (entry.scope and not is_map) or response_scan.has_field(entry.name)
+            is_key_certain or (entry.scope and not is_map) or response_scan.has_field(entry.name)
         )
-        must_lack_numbers = not (is_map or is_trusted or availability.status == Status.PARTIAL)
+        must_lack_numbers = not (is_map or is_key_certain or availability.status == Status.PARTIAL)
         if not is_engine and (
             not is_known_field or (must_lack_numbers and response_scan.has_number(entry.name))
         ):
@@ -281,7 +284,7 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     if isinstance(value, dict):
         entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
         is_map = all(entry_words) and not read_object_state(value)
-        return is_map and read_map_of_states(response_scan, key, entries, is_trusted=True)
+        return is_map and read_map_of_states(response_scan, key, entries, is_key_certain=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Records on whether engines are configured are scope options, not about this response.
     if any("configured" in record for record in records) or any(map(find_nonzero_flags, records)):
@@ -297,7 +300,7 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     if not has_missing_data or not (scope == "engine" or any(have_known_names)):
         return False
     response_scan.statement_list_paths.add(member.path)
-    return read_map_of_states(response_scan, key, entries, is_trusted=True)
+    return read_map_of_states(response_scan, key, entries, is_key_certain=True)
 
 
 # --- statements ------------------------------------------------------------------------------
@@ -322,7 +325,7 @@ def read_statement(
     if isinstance(value, str):
         status_word = find_word(value)
         if status_word and status_word.strength >= min_strength:
-            availability = add_explanation(status_word.availability, member.siblings)
+            availability = add_explanation(status_word.availability, member.parent_object)
     elif isinstance(value, dict):
         availability = read_object_state(value, min_strength)
         nested_values = (
@@ -359,7 +362,9 @@ def read_statement(
         entries = list_entries(value, member.path, find_target_kind(key))
         record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(record_entries) == len(value):
-            read_map_of_states(response_scan, key, record_entries, is_trusted=min_strength == WEAK)
+            read_map_of_states(
+                response_scan, key, record_entries, is_key_certain=min_strength == WEAK
+            )
     return len(response_scan.signals) > signal_count_before
 
 
@@ -381,10 +386,10 @@ def _read_statement_items(
         target_kind = find_target_kind(name)
         if isinstance(item, list):
             if not read_names_without_data(
-                response_scan, Member(name, item, path, {}), is_trusted=True
+                response_scan, Member(name, item, path, {}), is_key_certain=True
             ):
                 read_map_of_states(
-                    response_scan, name, list_entries(item, path, target_kind), is_trusted=True
+                    response_scan, name, list_entries(item, path, target_kind), is_key_certain=True
                 )
         elif isinstance(item, dict):
             availability = None if _is_state_or_reason(name) else read_object_state(item)
@@ -396,7 +401,7 @@ def _read_statement_items(
             )
             if target_kind is not None and availability is None:
                 read_map_of_states(
-                    response_scan, key, list_entries(item, path, target_kind), is_trusted=True
+                    response_scan, key, list_entries(item, path, target_kind), is_key_certain=True
                 )
             elif availability is not None and is_target:
                 add_entry_signal(response_scan, Entry(name, scope, item, path), availability)
@@ -508,8 +513,8 @@ class GeneralRule(NamedTuple):
     matches_key: Callable[[str], object]
     value_types: set[type]
     read_value: Callable[..., Any]
-    """Takes a `Member` and returns a `RuleResult`; in a row rule, takes `Records` and the name of a
-    field, and returns `RowAvailabilities`.
+    """Takes a `Member` and returns a `RuleResult`; in a row rule, takes `ListRecords` and the name of
+    a field, and returns `RowAvailabilities`.
     """
 
 
@@ -748,9 +753,9 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     Add a `Signal` (a statement on missing data) to ``response_scan``. Return True if there is such
     an error, else None.
     """
-    key, value, siblings = member.key, member.value, member.siblings
+    key, value, parent_object = member.key, member.value, member.parent_object
     sibling_texts = [
-        sibling_text for sibling_text in siblings.values() if isinstance(sibling_text, str)
+        sibling_text for sibling_text in parent_object.values() if isinstance(sibling_text, str)
     ]
     section_statuses = [
         signal.availability.status for signal in response_scan.signals if signal.scope == "section"
@@ -766,21 +771,25 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     if is_word_of(key, "error"):
         error = value if _is_error(value) else None
     elif key in ("success", "ok"):
-        error = siblings if value is False else None
+        error = parent_object if value is False else None
     elif key == "status":
-        has_code = type(value) is int and value >= 400 and isinstance(siblings.get("title"), str)
+        has_code = (
+            type(value) is int and value >= 400 and isinstance(parent_object.get("title"), str)
+        )
         is_error_word = isinstance(value, str) and find_word(value) == find_word("error")
-        is_explained = is_error_word and len(siblings) <= 6 and find_reason(siblings)
-        error = siblings if has_code or is_explained else None
+        is_explained = is_error_word and len(parent_object) <= 6 and find_reason(parent_object)
+        error = parent_object if has_code or is_explained else None
     elif find_absence_word(sibling_texts):
-        error_fields = {fold(field_name): item for field_name, item in siblings.items()}
+        error_fields = {fold(field_name): item for field_name, item in parent_object.items()}
         if key != "code":
             error_fields = {
                 field_name[5:]: item
                 for field_name, item in error_fields.items()
                 if re.match("error|fault", field_name)
             }
-        error = (siblings if key == "code" else error_fields) if _is_error(error_fields) else None
+        error = (
+            (parent_object if key == "code" else error_fields) if _is_error(error_fields) else None
+        )
     if error is None:
         return None
     text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
@@ -861,7 +870,7 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
         and not (response_scan.has_list_of_numbers or response_scan.has_no_data)
     ):
         return None
-    return add_explanation(availability, member.siblings)
+    return add_explanation(availability, member.parent_object)
 
 
 def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
@@ -878,7 +887,7 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     is_single_word = len(tokens(member.key)) == 1 and status_word.term != "not_run"
     return (
-        add_explanation(status_word.availability, member.siblings)
+        add_explanation(status_word.availability, member.parent_object)
         if is_single_word or response_scan.has_no_data
         else None
     )
@@ -988,7 +997,7 @@ def read_rows(response_scan: ResponseScan) -> None:
                         break
 
 
-def _read_row_flags(records: Records, name: str) -> RowAvailabilities | None:
+def _read_row_flags(records: ListRecords, name: str) -> RowAvailabilities | None:
     """Return the availability of each row, as its boolean field ``name`` states it.
 
     The result is a list of tuples: the position of a row, from 0, and its availability. Return None
@@ -1002,7 +1011,7 @@ def _read_row_flags(records: Records, name: str) -> RowAvailabilities | None:
     ) or None
 
 
-def _find_sibling_name(records: Records, name: str) -> str | None:
+def _find_sibling_name(records: ListRecords, name: str) -> str | None:
     """Return the name of the field that a field explains: ``revenue`` for ``revenueReason``.
 
     Return None if the objects ``records`` have no such field.
@@ -1016,7 +1025,7 @@ def _find_sibling_name(records: Records, name: str) -> str | None:
     return sibling if sibling != name else None
 
 
-def _read_sibling_states(records: Records, name: str) -> RowAvailabilities | None:
+def _read_sibling_states(records: ListRecords, name: str) -> RowAvailabilities | None:
     """Return the availability of a field such as ``revenue`` that ``revenueReason`` states.
 
     ``name`` is the explaining field, ``revenueReason``. The result is a list of tuples: the
