@@ -513,8 +513,8 @@ class GeneralRule(NamedTuple):
     matches_key: Callable[[str], object]
     value_types: set[type]
     read_value: Callable[..., Any]
-    """Takes a `Member` and returns a `RuleResult`; in a row rule, takes `ListRecords` and the name of
-    a field, and returns `RowAvailabilities`.
+    """Takes a `Member` and returns a `RuleResult`. In a row rule, takes `ListRecords` and the
+    name of a field, and returns `RowAvailabilities`.
     """
 
 
