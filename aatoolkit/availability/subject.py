@@ -122,7 +122,7 @@ def as_text(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _make_comparable(text: str, limit_text: str) -> tuple[object, object]:
+def _make_comparable(value_text: str, limit_text: str) -> tuple[object, object]:
     """Convert two texts to two values that can be compared by ``<``.
 
     Two numbers become floats. Two times are shortened to the precision that both have. Other texts
@@ -138,15 +138,19 @@ def _make_comparable(text: str, limit_text: str) -> tuple[object, object]:
     >>> _make_comparable("7", "10"), _make_comparable("2026-11-20T06:00:00Z", "2026-11-20")
     ((7.0, 10.0), ('2026-11-20', '2026-11-20'))
     """
-    if _DATE_OR_TIME_PATTERN.fullmatch(text) and _DATE_OR_TIME_PATTERN.fullmatch(limit_text):
+    if _DATE_OR_TIME_PATTERN.fullmatch(value_text) and _DATE_OR_TIME_PATTERN.fullmatch(limit_text):
         # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).
         compared_length = min(
-            len(text), len(limit_text), 10 if 10 in (len(text), len(limit_text)) else 19
+            len(value_text), len(limit_text), 10 if 10 in (len(value_text), len(limit_text)) else 19
         )
-        return text[:compared_length].replace(" ", "T"), limit_text[:compared_length].replace(
+        return value_text[:compared_length].replace(" ", "T"), limit_text[:compared_length].replace(
             " ", "T"
         )
     try:
-        return float(text), float(limit_text)
+        return float(value_text), float(limit_text)
     except ValueError:
-        return (None, None) if _DATE_OR_TIME_PATTERN.fullmatch(limit_text) else (text, limit_text)
+        return (
+            (None, None)
+            if _DATE_OR_TIME_PATTERN.fullmatch(limit_text)
+            else (value_text, limit_text)
+        )

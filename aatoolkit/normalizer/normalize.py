@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from aatoolkit import sections
-from aatoolkit.availability.detect import Hint, Signal, detect, raw
+from aatoolkit.availability.detect import Hint, Signal, detect, to_json_text
 from aatoolkit.availability.detect.words import echoes_request
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
@@ -393,7 +393,7 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
         path_steps = parse_pattern(path) if path != "$" else ()
         value = document.descend([step for step in path_steps if isinstance(step, Field)]).values[0]
         if value != "" and value in _EMPTY_VALUES:
-            value_text = raw(None if value is MISSING else value)
+            value_text = to_json_text(None if value is MISSING else value)
             yield Hint("$" if path == "$" else f"$.{path}", value_text, _EMPTY_HINT)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for path_pattern in section.watched:
@@ -413,7 +413,7 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
             ):
-                yield Hint(path, raw(values[value_position]), _WATCHED_HINT)
+                yield Hint(path, to_json_text(values[value_position]), _WATCHED_HINT)
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:

@@ -112,7 +112,7 @@ class Responses:
     stopped: str = ""
 
 
-def request_responses(
+def fetch_responses(
     project: Project,
     *,
     max_requests: int,
@@ -155,16 +155,16 @@ def request_responses(
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
     deadline = None if max_seconds is None else time.monotonic() + max_seconds
     fetch_all = partial(_fetch_all, project, responses, progress, deadline)
-    no_filters = Scope()
+    empty_scope = Scope()
     hosts = dict.fromkeys(hosts)
     section_names = sections.names() if section_names is None else section_names
     first_requests = [
-        PlannedRequest(_OPTIONS_SECTION, no_filters, "the vocabulary of the project"),
-        *(PlannedRequest(name, no_filters, "the section as it is") for name in section_names),
-        PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
+        PlannedRequest(_OPTIONS_SECTION, empty_scope, "the vocabulary of the project"),
+        *(PlannedRequest(name, empty_scope, "the section as it is") for name in section_names),
+        PlannedRequest(None, empty_scope, "whether it responds for all sections at once"),
     ][:max_requests]
     options_requests = [
-        PlannedRequest(_OPTIONS_SECTION, no_filters, _OTHER_HOST_PURPOSE, host) for host in hosts
+        PlannedRequest(_OPTIONS_SECTION, empty_scope, _OTHER_HOST_PURPOSE, host) for host in hosts
     ][: max_requests - len(first_requests)]
     combined_document = None
     for request, payload_or_error in fetch_all([*first_requests, *options_requests]).items():
@@ -199,7 +199,7 @@ def request_responses(
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
     requested_sections = {(request.host, request.section) for request in further_requests}
     missing_requests = [
-        PlannedRequest(name, no_filters, _OTHER_HOST_PURPOSE, host)
+        PlannedRequest(name, empty_scope, _OTHER_HOST_PURPOSE, host)
         for host in hosts
         for name in responses.documents
         if name not in responses.by_host.get(host, {}) and (host, name) not in requested_sections
@@ -341,7 +341,7 @@ def _find_section_paths(
         if (
             section_name is not None
             and section_name not in path_by_section
-            and _measure_overlap(value, documents[section_name]) >= _MIN_VALUE_OVERLAP
+            and _measure_value_overlap(value, documents[section_name]) >= _MIN_VALUE_OVERLAP
         ):
             path_by_section[section_name] = path
     return path_by_section
@@ -397,12 +397,12 @@ def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[
             yield from _iter_containers(item, (*path, key))
 
 
-def _measure_overlap(document: Any, other_document: Any) -> float:
+def _measure_value_overlap(document: Any, other_document: Any) -> float:
     """Return the share of values that two JSON documents have in common, from 0 to 1.
 
     Examples
     --------
-    >>> _measure_overlap({"a": 1, "b": 2}, {"a": 1, "b": 3})
+    >>> _measure_value_overlap({"a": 1, "b": 2}, {"a": 1, "b": 3})
     0.5
     """
     leaf_counts = Counter(leaf_values(document, "$"))
@@ -415,7 +415,7 @@ def _measure_overlap(document: Any, other_document: Any) -> float:
 # --- what else to ask -------------------------------------------------------------------------
 
 
-_SECTIONS_TO_SET_UP = (None, "crawl", "conversions", "shopping", "ads")
+_OFTEN_MISSING_SECTIONS = (None, "crawl", "conversions", "shopping", "ads")
 """The sections that are requested first, because a project may lack a data source of them or not
 pay for them. None stands for the response for all sections.
 """
@@ -441,15 +441,19 @@ def _plan_further_requests(
     -------
     list of PlannedRequest
     """
-    other_sections = [name for name in responses.documents if name not in section_paths]
-    section_names = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
-    active_engines, idle_engines = find_engines(responses.options)
+    uncombined_sections = [name for name in responses.documents if name not in section_paths]
+    section_names = (
+        [None, *uncombined_sections] if len(section_paths) > 1 else [*responses.documents]
+    )
+    active_engines, inactive_engines = find_engines(responses.options)
     request_groups = [
         [PlannedRequest(section_name, Scope(), _OTHER_HOST_PURPOSE, host)]
         for host in hosts
-        for section_name in sorted(section_names, key=lambda name: name not in _SECTIONS_TO_SET_UP)
+        for section_name in sorted(
+            section_names, key=lambda name: name not in _OFTEN_MISSING_SECTIONS
+        )
     ]
-    engine_sets = _choose_engine_sets(active_engines, idle_engines)
+    engine_sets = _choose_engine_sets(active_engines, inactive_engines)
     all_engines = (*chain(*engine_sets),)
     engine_request_count = requests_left - len(request_groups)
     for section_name in section_names if len(engine_sets) > 1 else ():
@@ -465,8 +469,8 @@ def _plan_further_requests(
                 for chosen_engines in chosen_engine_sets
             ]
         )
-    if idle_engines:
-        scope = Scope(engine=(idle_engines[0],))
+    if inactive_engines:
+        scope = Scope(engine=(inactive_engines[0],))
         request_groups += [
             [PlannedRequest(section_name, scope, _UNMEASURED_PURPOSE)]
             for section_name in section_names
@@ -480,7 +484,7 @@ def _plan_further_requests(
 
 
 def _choose_engine_sets(
-    active_engines: Sequence[str], idle_engines: Sequence[str]
+    active_engines: Sequence[str], inactive_engines: Sequence[str]
 ) -> list[tuple[str, ...]]:
     """Divide engines (AI assistants) among requests; return one tuple of engines per request.
 
@@ -491,9 +495,11 @@ def _choose_engine_sets(
     >>> _choose_engine_sets(["atlas", "boreal"], ["idle"])
     [('atlas',), ('boreal', 'idle')]
     """
-    # Idle engines have no answers, but may have visits or sales; without them nothing adds up.
+    # Inactive engines have no answers, but may have visits or sales; without them nothing adds up.
     single_engines = [(engine,) for engine in active_engines]
-    return [*single_engines[:-1], (*single_engines[-1], *idle_engines)] if single_engines else []
+    return (
+        [*single_engines[:-1], (*single_engines[-1], *inactive_engines)] if single_engines else []
+    )
 
 
 def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
@@ -534,22 +540,22 @@ def find_engines(options_json: Any) -> tuple[list[str], list[str]]:
     (['a'], [])
     """
     active_engines: list[str] = []
-    idle_engines: list[str] = []
+    inactive_engines: list[str] = []
     unconfigured_engines: list[str] = []
     for engine_record in _find_engine_records(options_json):
-        engine_list = active_engines
+        target_engines = active_engines
         run_values = [value for key, value in engine_record.items() if "run" in to_snake_case(key)]
         availability = read_object_state(engine_record, STRONG) or UNKNOWN
         if availability.cause == Cause.NOT_CONFIGURED and any(run_values):
             availability = UNKNOWN  # it was switched off after it had run
         if availability.cause == Cause.NOT_CONFIGURED:
-            engine_list = unconfigured_engines
+            target_engines = unconfigured_engines
         elif availability.status in EMPTY or (
             run_values and all(value is None for value in run_values)
         ):
-            engine_list = idle_engines
-        engine_list += _list_engine_names(engine_record)[:1]
-    return active_engines, idle_engines + unconfigured_engines
+            target_engines = inactive_engines
+        target_engines += _list_engine_names(engine_record)[:1]
+    return active_engines, inactive_engines + unconfigured_engines
 
 
 def find_engine_labels(options_json: Any) -> dict[str, str]:

@@ -13,7 +13,7 @@ from itertools import chain, filterfalse, takewhile
 from typing import Any
 
 from aatoolkit._util.lexicon import has_word_of
-from aatoolkit.availability.detect import detect, raw
+from aatoolkit.availability.detect import detect, to_json_text
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_TERM,
     NO_MEANING,
@@ -36,15 +36,15 @@ from aatoolkit.profile.occurrences import (
     value_at,
 )
 from aatoolkit.profile.word_meanings import (
-    FLAG_WORDS,
-    Legend,
+    BOOLEAN_WORDS,
+    Glossary,
     WordMeanings,
     engine_name_pattern,
-    find_legend,
-    is_legend,
+    find_glossary,
+    is_glossary,
 )
 from aatoolkit.sections import registry
-from aatoolkit.sections.availability_rule import to_word
+from aatoolkit.sections.availability_rule import to_rule_word
 from aatoolkit.sections.inference.findings import DraftTable
 from aatoolkit.sections.section import is_on_path_of_rule
 
@@ -78,11 +78,11 @@ class Candidate:
         Maps each value at the path, as text, to its probable meaning, such as ``not_run``.
     engine_field : str
         The field with the engine of a row; ``{}`` if engines are the keys of an object.
-    is_of_section : bool
+    is_about_section : bool
         Whether the values are about the whole section.
     total_field : str
         The field with the total, if the value is a count.
-    alike : tuple of Candidate
+    similar_candidates : tuple of Candidate
         Similar paths. What a person answers about this candidate is used for them, too.
     """
 
@@ -93,16 +93,16 @@ class Candidate:
     value_by_host: Mapping[str, Any]
     meaning_by_word: Mapping[str, str]
     engine_field: str = ""
-    is_of_section: bool = False
+    is_about_section: bool = False
     total_field: str = ""
-    alike: tuple[Candidate, ...] = ()
+    similar_candidates: tuple[Candidate, ...] = ()
 
     @property
     def key(self) -> str:
         """The last two fields of the path."""
         return ".".join(self.at.split(".")[-2:])
 
-    def with_commonest_meanings(self, counts: Counter[tuple[str, str, str]]) -> Candidate:
+    def with_commonest_meanings(self, meaning_counts: Counter[tuple[str, str, str]]) -> Candidate:
         """Return a copy in which each word has its commonest meaning.
 
         ``counts`` is the result of `count_meanings`, for the candidates of all sections.
@@ -110,18 +110,18 @@ class Candidate:
         meaning_by_word = {
             word: max(
                 (meaning, NO_MEANING, *AVAILABILITY_BY_TERM),
-                key=lambda other_meaning: counts[self.key, word, other_meaning],
+                key=lambda other_meaning: meaning_counts[self.key, word, other_meaning],
             )
             for word, meaning in self.meaning_by_word.items()
         }
         return replace(self, meaning_by_word=meaning_by_word)
 
 
-def find_candidate_paths(
+def find_candidates(
     document: Any,
     response_by_engines: Mapping[tuple[str, ...], Any],
     active_engines: Collection[str],
-    idle_engines: Collection[str],
+    inactive_engines: Collection[str],
     structure: ResponseStructure,
     response_by_host: Mapping[str, Any],
     unmeasured_response: Any,
@@ -137,7 +137,7 @@ def find_candidate_paths(
         The decoded JSON of a section (kind of response).
     response_by_engines : mapping of tuple to object
         Maps tuples of engines (AI assistants) to the JSON of the section for these engines alone.
-    active_engines, idle_engines : collection of str
+    active_engines, inactive_engines : collection of str
         The engines that ran, and those that never ran.
     structure : ResponseStructure
         What is known about the structure of the responses.
@@ -151,7 +151,7 @@ def find_candidate_paths(
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [candidate] = find_candidate_paths(
+    >>> [candidate] = find_candidates(
     ...     response, {}, ["alpha"], ["beta"], ResponseStructure(), {}, None
     ... )
     >>> candidate.at, candidate.why
@@ -159,7 +159,7 @@ def find_candidate_paths(
     """
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
     candidate_search = OccurrenceSearch(
-        {*active_engines, *idle_engines, *engines_of_hosts}, structure
+        {*active_engines, *inactive_engines, *engines_of_hosts}, structure
     )
     responses_and_engines = [
         (response, *engines_by_host.get(host, (active_engines, ())))
@@ -168,22 +168,22 @@ def find_candidate_paths(
     candidate_search.find_total_fields(
         (response, bool(engines and Vector([response]).descend(structure.main_row_path).values))
         for response, engines, _ in (
-            (document, active_engines, idle_engines),
+            (document, active_engines, inactive_engines),
             *responses_and_engines,
         )
     )
     for response in (document, *response_by_engines.values()):
-        candidate_search.add_response(response, idle_engines)
-    for response, _, other_idle_engines in responses_and_engines:
-        candidate_search.add_response(response, other_idle_engines)
-    candidate_search.add_response(unmeasured_response, idle_engines)
+        candidate_search.add_response(response, inactive_engines)
+    for response, _, other_inactive_engines in responses_and_engines:
+        candidate_search.add_response(response, other_inactive_engines)
+    candidate_search.add_response(unmeasured_response, inactive_engines)
     responses = [document, *response_by_host.values()]
     responses_and_signal_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
-    legends = [*filter(is_legend, iter_nested_values(responses))]
+    glossaries = [*filter(is_glossary, iter_nested_values(responses))]
     # A response may explain only the codes that it has.
-    legends.append(dict(chain.from_iterable(legend.items() for legend in legends)))
+    glossaries.append(dict(chain.from_iterable(glossary.items() for glossary in glossaries)))
     measured_responses = [
         engine_response
         for engine_response in response_by_engines.values()
@@ -194,10 +194,10 @@ def find_candidate_paths(
         path_text = format_path(path)
         total_field = candidate_search.total_fields.get(path, "")
         is_notice = path in candidate_search.notice_paths
-        current_value = candidate_search.word_at(document, path)
-        unmeasured_value = candidate_search.word_at(unmeasured_response, path)
+        current_value = candidate_search.value_or_completeness_at(document, path)
+        unmeasured_value = candidate_search.value_or_completeness_at(unmeasured_response, path)
         value_by_host = {
-            host: candidate_search.word_at(response, path)
+            host: candidate_search.value_or_completeness_at(response, path)
             for host, response in response_by_host.items()
         }
         understood_path_lists = [
@@ -206,7 +206,7 @@ def find_candidate_paths(
             if value_at(response, path) is not None
         ]
         is_understood = all(
-            _is_understood(path_text, signal_paths)
+            _is_path_understood(path_text, signal_paths)
             for signal_paths in understood_path_lists or [responses_and_signal_paths[0][1]]
         )
         other_values = [*value_by_host.values(), unmeasured_value or current_value]
@@ -220,27 +220,35 @@ def find_candidate_paths(
         } == {False}
         default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
         evidence = candidate_search.evidence.get(path, default_evidence)
-        legend = find_legend(occurrences, legends)
+        glossary = find_glossary(occurrences, glossaries)
         if is_notice and not all(Vector([response]).descend(path).values for response in responses):
             evidence = evidence or "notes that some responses have, and others do not"
-        score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total_field))
+        score, reason = _score_path(
+            path, occurrences, evidence, glossary, is_count=bool(total_field)
+        )
         differing_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
             score += 3
-            why += f"; is {raw(unmeasured_value)[:60]} where nothing was measured"
+            reason += f"; is {to_json_text(unmeasured_value)[:60]} where nothing was measured"
         elif differing_hosts:
             score += 1
-            why += f"; differs for {', '.join(differing_hosts)}"
+            reason += f"; differs for {', '.join(differing_hosts)}"
         if score < _MIN_CANDIDATE_SCORE:
             continue
-        all_engines_word = to_word(current_value)
+        all_engines_word = to_rule_word(current_value)
         differs_by_engine = any(
-            to_word(candidate_search.word_at(engine_response, path)) != all_engines_word
+            to_rule_word(candidate_search.value_or_completeness_at(engine_response, path))
+            != all_engines_word
             for engine_response in measured_responses
         )
-        mixed_word = all_engines_word if differs_by_engine else ""
+        engine_dependent_word = all_engines_word if differs_by_engine else ""
         meaning_by_word = WordMeanings(
-            path, occurrences, mixed_word, legend, is_notice=is_notice, is_count=bool(total_field)
+            path,
+            occurrences,
+            engine_dependent_word,
+            glossary,
+            is_notice=is_notice,
+            is_count=bool(total_field),
         ).guess_meanings()
         mild_codes = {*filterfalse(states_missing_data, candidate_search.mild_codes)}
         meaning_by_word |= dict.fromkeys(mild_codes & meaning_by_word.keys(), NO_MEANING)
@@ -254,7 +262,7 @@ def find_candidate_paths(
             path_text,
             # In rows, or in another response, there is no current value.
             occurrences[0].value if current_value is None else current_value,
-            why,
+            reason,
             score,
             value_by_host,
             meaning_by_word,
@@ -263,13 +271,13 @@ def find_candidate_paths(
             total_field,
         )
         candidates.append(candidate)
-    return _select_likeliest(candidates, document)
+    return _select_candidates(candidates, document)
 
 
-def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candidate]:
+def _select_candidates(candidates: list[Candidate], document: Any) -> list[Candidate]:
     """Return the likeliest candidates (paths whose values may say which data are missing).
 
-    Of similar candidates only one is returned, which lists the others in ``alike``.
+    Of similar candidates only one is returned, which lists the others in ``similar_candidates``.
     """
     likeliest: list[Candidate] = []
     candidate_by_root: dict[str, Candidate] = {}
@@ -301,7 +309,7 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
     return [
         replace(
             candidate,
-            alike=tuple(
+            similar_candidates=tuple(
                 other_candidate
                 for other_candidate in candidates
                 if other_candidate is not candidate and _are_similar(other_candidate, candidate)
@@ -354,7 +362,7 @@ def _are_similar(candidate: Candidate, other_candidate: Candidate) -> bool:
     is_same_parent = parent_path == other_parent_path != "" and not candidate.total_field
     is_same_field = key == other_key != ""
     words = candidate.meaning_by_word.keys() - (
-        {"null"} if is_same_field else {"null", *FLAG_WORDS}
+        {"null"} if is_same_field else {"null", *BOOLEAN_WORDS}
     )
     # A sentence explains the code beside it.
     is_explanation = is_same_parent and any(" " in word for word in words)
@@ -363,7 +371,7 @@ def _are_similar(candidate: Candidate, other_candidate: Candidate) -> bool:
     )
 
 
-def _is_understood(path_text: str, understood_paths: Sequence[str]) -> bool:
+def _is_path_understood(path_text: str, understood_paths: Sequence[str]) -> bool:
     """Return whether the toolkit understands the values at a path without a rule by the user.
 
     ``understood_paths`` are the JSON paths of all such values.
@@ -376,31 +384,34 @@ def _score_path(
     path: Steps,
     occurrences: list[Occurrence],
     numbers_reason: str,
-    legend: Legend,
+    glossary: Glossary,
     *,
     is_count: bool,
 ) -> tuple[int, str]:
     """Score how likely the values at a path say which data are missing.
 
     Return the score (a higher score is likelier), and the main reason for it as text.
-    ``numbers_reason`` is what numbers next to the values show, as text. ``legend`` maps codes to
+    ``numbers_reason`` is what numbers next to the values show, as text. ``glossary`` maps codes to
     texts that explain them. ``is_count`` says whether the values are counts that have a total.
     """
     path_fields = field_names_of(path)
     is_status_name = has_word_of(path_fields[-1], "place")
     score = 2 * is_status_name
-    texts = [text for occurrence in occurrences for text in iter_texts(occurrence.value)]
+    value_texts = [
+        value_text for occurrence in occurrences for value_text in iter_texts(occurrence.value)
+    ]
     says_data_missing = any(
-        states_missing_data(legend.get(text, text), is_status_name) for text in texts
+        states_missing_data(glossary.get(value_text, value_text), is_status_name)
+        for value_text in value_texts
     )
-    idle_engines = {
+    inactive_engines = {
         engine
         for occurrence in occurrences
-        for engine in occurrence.idle_engines
+        for engine in occurrence.inactive_engines
         if any(map(engine_name_pattern(engine).search, iter_texts(occurrence.value)))
     }
     if any(map(_lists_engines_that_ran, occurrences)):
-        idle_engines = set()  # such a list does not say which engines lack data
+        inactive_engines = set()  # such a list does not say which engines lack data
     first_value = occurrences[0].value
     are_codes = all(
         _ENUM_PATTERN.fullmatch(str(occurrence.value))
@@ -422,16 +433,16 @@ def _score_path(
     )
     is_gap_list = isinstance(first_value, list) and has_word_of(path_fields[-1], "negation")
     is_gap_list |= leads_into_gap_list(path)
-    is_certain = is_count or idle_engines or is_flag or is_gap_list
+    is_certain = is_count or inactive_engines or is_flag or is_gap_list
     if not (is_certain or any(occurrence.engine for occurrence in occurrences)):
         score -= 3 * any(has_word_of(key, "business") for key in path_fields[-3:])
+    named_engines = inactive_engines & {*occurrences[0].inactive_engines}
     name_reason = "a name for states of data" if is_status_name else ""
     scored_reasons = (
         (
             3 + 2 * isinstance(first_value, dict),
-            f"names {_join_words(idle_engines & {*occurrences[0].idle_engines} or idle_engines)}, "
-            "which never ran",
-            idle_engines,
+            f"names {_join_words(named_engines or inactive_engines)}, which never ran",
+            inactive_engines,
         ),
         (3, "the words of an absence", says_data_missing),
         (
@@ -444,8 +455,8 @@ def _score_path(
         (3, "a count and its total, by engine", is_count and occurrences[0].engine),
         (1, name_reason, is_status_name and isinstance(first_value, bool | list)),
     )
-    for points, reason, applies in scored_reasons:
-        if applies:
+    for points, reason, is_applicable in scored_reasons:
+        if is_applicable:
             return score + points, reason
     return (score, name_reason) if score > 1 else (0, "")
 
@@ -455,14 +466,14 @@ def _lists_engines_that_ran(occurrence: Occurrence) -> bool:
 
     Such a list does not say which data are missing.
     """
-    names = {*occurrence.value} if isinstance(occurrence.value, list) else set()
-    are_engines = names <= occurrence.is_measured_by_engine.keys()
-    return are_engines and len(names.difference(occurrence.idle_engines)) > 1
+    listed_names = {*occurrence.value} if isinstance(occurrence.value, list) else set()
+    are_engines = listed_names <= occurrence.is_measured_by_engine.keys()
+    return are_engines and len(listed_names.difference(occurrence.inactive_engines)) > 1
 
 
 def _join_words(words: Collection[object]) -> str:
     """Return the first three words in alphabetical order as text, joined by commas."""
-    return ", ".join(sorted(map(to_word, words))[:3])
+    return ", ".join(sorted(map(to_rule_word, words))[:3])
 
 
 def find_emptied_paths(
@@ -477,8 +488,8 @@ def find_emptied_paths(
         return ()
     path = tuple(takewhile(lambda step: isinstance(step, Field), draft_tables[0].steps))
     empty_values: tuple[Any, ...] = (None, [], {})
-    is_emptied = (
+    becomes_empty = (
         value_at(document, path) not in empty_values
         and value_at(unmeasured_response, path) in empty_values
     )
-    return (format_path(path) or "$",) if is_emptied else ()
+    return (format_path(path) or "$",) if becomes_empty else ()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.show import show_as
 from aatoolkit._util.text import join_some
 from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect import detect, raw, read_word
+from aatoolkit.availability.detect import detect, read_word, to_json_text
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import AAToolkitError, find_near_matches, suggest_names
 from aatoolkit.jsontree.paths import (
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from aatoolkit.client.client import Project
     from aatoolkit.sections import Section
-    from aatoolkit.sections.inference.analysis import Analysis
+    from aatoolkit.sections.inference.analysis import SectionAnalysis
 
-MEANINGS = (
+ALLOWED_MEANINGS = (
     *(str(status) for status in Status if status != Status.UNKNOWN),
     *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.FILTERED, Cause.NO_ROW)),
     NO_MEANING,
@@ -49,7 +49,7 @@ MEANINGS = (
 _MAX_EXAMPLES = 8
 _MAX_MEDIAN_RATIO = 25
 
-Difference = tuple[str, str, int, str | None]
+ProfileDifference = tuple[str, str, int, str | None]
 """One difference: its kind, its path, how often it occurs, and an example value."""
 
 
@@ -75,7 +75,7 @@ def describe_baseline(
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
         with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none
-            tables = _normalize_quietly(sections[name], payload)
+            tables = _normalize_without_warnings(sections[name], payload)
             drift = sorted([kind, path] for kind, path, *_ in _list_differences(tables))
             if drift:
                 baseline.setdefault("drift", {})[name] = drift
@@ -84,12 +84,12 @@ def describe_baseline(
     return baseline
 
 
-def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
+def find_optional_paths(analysis: SectionAnalysis, responses: Iterable[Any]) -> tuple[str, ...]:
     """Return the paths of fields that are absent from some rows or some responses.
 
     Parameters
     ----------
-    analysis : Analysis
+    analysis : SectionAnalysis
         The tables of a section.
     responses : iterable
         The decoded JSON of the section.
@@ -106,13 +106,19 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
     }
     for response in responses:
         with suppress(AAToolkitError):  # a text in the place of data lacks nothing
-            differences = _list_differences(_normalize_quietly(analysis.declaration, response))
-            optional_paths |= {path for kind, path, *_ in differences if kind == "absent"}
+            differences = _list_differences(
+                _normalize_without_warnings(analysis.declaration, response)
+            )
+            optional_paths |= {
+                path for drift_kind, path, *_ in differences if drift_kind == "absent"
+            }
     field_paths = {column.path for column in columns}
-    for parent in sorted({parse_path(path)[:-1] for path in optional_paths} - {()}, key=len):
-        nested_paths = {path for path in field_paths if parse_path(path)[: len(parent)] == parent}
+    for parent_steps in sorted({parse_path(path)[:-1] for path in optional_paths} - {()}, key=len):
+        nested_paths = {
+            path for path in field_paths if parse_path(path)[: len(parent_steps)] == parent_steps
+        }
         if nested_paths <= optional_paths:
-            optional_paths = optional_paths - nested_paths | {format_path(parent)}
+            optional_paths = optional_paths - nested_paths | {format_path(parent_steps)}
     return tuple(sorted(optional_paths))
 
 
@@ -159,7 +165,7 @@ def check(
     return show_as(frame.astype({"count": "Int64"}))
 
 
-def _find_differences(profile: Profile, project: Project, name: str) -> Iterator[Difference]:
+def _find_differences(profile: Profile, project: Project, name: str) -> Iterator[ProfileDifference]:
     """Request a section, and yield the differences of its response from the profile.
 
     Yields
@@ -169,7 +175,7 @@ def _find_differences(profile: Profile, project: Project, name: str) -> Iterator
     """
     try:
         payload = project.fetch(name, refresh=not project.client.offline)
-        tables = _normalize_quietly(profile[name], payload)
+        tables = _normalize_without_warnings(profile[name], payload)
     except AAToolkitError as error:
         yield "not read", "$", 1, str(error)
         return
@@ -215,14 +221,14 @@ def _find_share_medians(section: Section, tables: Tables) -> dict[str, dict[str,
     return medians
 
 
-def _normalize_quietly(section: Section, payload: Any) -> Tables:
+def _normalize_without_warnings(section: Section, payload: Any) -> Tables:
     """Convert a response to tables, without warnings about fields that differ from the profile."""
     # A check reports all drift itself, so the warning would say it twice.
     with warnings.catch_warnings(action="ignore"):
         return normalize(section, payload)
 
 
-def _list_differences(tables: Tables) -> list[Difference]:
+def _list_differences(tables: Tables) -> list[ProfileDifference]:
     """Return the differences of a response from the profile.
 
     Each is a tuple: its kind, its path, how often it occurs, and an example value or None.
@@ -230,8 +236,8 @@ def _list_differences(tables: Tables) -> list[Difference]:
     """
     drift_frame = tables.drift.astype(object).where(tables.drift.notna(), None)
     return [
-        (str(kind), str(path), int(count), example if example is None else str(example))
-        for kind, path, count, example, *_ in drift_frame.itertuples(index=False)
+        (str(drift_kind), str(path), int(drift_count), example if example is None else str(example))
+        for drift_kind, path, drift_count, example, *_ in drift_frame.itertuples(index=False)
     ]
 
 
@@ -265,7 +271,7 @@ def find_rule_problem(
     """
     for meaning in rule.words.values():
         if meaning != NO_MEANING and read_word(meaning).status == Status.UNKNOWN:
-            return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
+            return f"{meaning!r} is no status; there are {', '.join(ALLOWED_MEANINGS)}"
     for response_position, response in enumerate(responses):
         with warnings.catch_warnings(action="ignore"):
             response_headers = {} if response_position else headers
@@ -298,8 +304,9 @@ def find_rule_problem(
         return f"no response has {rule.at!r}; {suggestion}" if responses else None
     if NO_MEANING in (rule.meaning_of(value)[0] for value in values):
         return None
-    texts = dict.fromkeys(raw(value)[:80] for value in values)
+    value_texts = dict.fromkeys(to_json_text(value)[:80] for value in values)
     return (
-        f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_MAX_EXAMPLES])}; say "
-        f"what they mean as words=, with {', '.join(MEANINGS)}, or which field says it, as status="
+        f"none of the values of {rule.at!r} is known: {', '.join([*value_texts][:_MAX_EXAMPLES])}; "
+        f"say what they mean as words=, with {', '.join(ALLOWED_MEANINGS)}, or which field says "
+        "it, as status="
     )

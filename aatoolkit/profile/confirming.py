@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from aatoolkit.availability.detect import raw
+from aatoolkit.availability.detect import to_json_text
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.candidates import Candidate
-from aatoolkit.profile.checking import MEANINGS
+from aatoolkit.profile.checking import ALLOWED_MEANINGS
 from aatoolkit.profile.section_draft import SectionDraft, propose_rule
 
-_ANSWERS = ("y", "yes", "n", "no", "s", "skip", "q", "quit")
+_ACCEPTED_ANSWERS = ("y", "yes", "n", "no", "s", "skip", "q", "quit")
 _ANSWER_PROMPT = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 
@@ -57,7 +57,7 @@ class PlaceQuestion:
             If a meaning in ``words`` is neither a status nor a cause.
         """
         self.section.set_rule(**self.rule)
-        for candidate in self.place.alike:
+        for candidate in self.place.similar_candidates:
             rule_arguments = propose_rule(candidate)
             meaning_by_word = {
                 word: self.words.get(word, meaning)
@@ -68,14 +68,14 @@ class PlaceQuestion:
 
     def reject(self) -> None:
         """Answer no: this field and similar ones are ignored from now on."""
-        for rule_arguments in (self.rule, *map(propose_rule, self.place.alike)):
+        for rule_arguments in (self.rule, *map(propose_rule, self.place.similar_candidates)):
             with suppress(ArgumentError):
                 self.section.set_rule(**{**rule_arguments, "words": {"*": NO_MEANING}})
 
     def __str__(self) -> str:
-        paths = " and ".join(place.at for place in (self.place, *self.place.alike))
+        paths = " and ".join(place.at for place in (self.place, *self.place.similar_candidates))
         lines = [f"{self.section.name}: does {paths} state what was measured?"]
-        lines += [f"  there: {raw(self.place.value)[:80]}", f"  why:   {self.place.why}"]
+        lines += [f"  there: {to_json_text(self.place.value)[:80]}", f"  why:   {self.place.why}"]
         lines += [f"  {word!r} means {meaning}" for word, meaning in self.words.items()]
         return "\n".join(lines)
 
@@ -138,13 +138,16 @@ class Confirmation:
                 continue
             show(str(question))
             typed_line = ""
-            while typed_line.lower() not in _ANSWERS:
+            while typed_line.lower() not in _ACCEPTED_ANSWERS:
                 word, _, meaning = typed_line.partition("=")
-                if word in question.words and meaning in MEANINGS:
+                if word in question.words and meaning in ALLOWED_MEANINGS:
                     question.words[word] = meaning
                 elif typed_line:
                     words_text = ", ".join(question.words)
-                    show(f"type WORD=MEANING for one of {words_text}, as {', '.join(MEANINGS)}")
+                    show(
+                        f"type WORD=MEANING for one of {words_text}, as "
+                        f"{', '.join(ALLOWED_MEANINGS)}"
+                    )
                 try:
                     typed_line = read_line(_ANSWER_PROMPT).strip()
                 except EOFError:
@@ -187,7 +190,7 @@ class Confirmation:
                 box.children = [w.HTML("Nothing more to confirm.")]
                 return
             title_widget = w.HTML("<br>".join(escape(str(question)).splitlines()[:3]))
-            meanings = sorted({*MEANINGS, *question.words.values()})
+            meanings = sorted({*ALLOWED_MEANINGS, *question.words.values()})
             menu_by_word = {
                 word: w.Dropdown(description=word[:40], options=meanings, value=meaning)
                 for word, meaning in question.words.items()

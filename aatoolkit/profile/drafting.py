@@ -17,20 +17,20 @@ from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.asking import (
     PlannedRequest,
     Responses,
+    fetch_responses,
     find_engine_labels,
     find_engines,
-    request_responses,
 )
 from aatoolkit.profile.candidates import (
     count_meanings,
-    find_candidate_paths,
+    find_candidates,
     find_emptied_paths,
 )
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.occurrences import ResponseStructure
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
-from aatoolkit.sections.inference.analysis import analyse, apply_standard_names
+from aatoolkit.sections.inference.analysis import analyse_section, apply_standard_names
 from aatoolkit.sections.inference.profile_code import format_profile
 from aatoolkit.sections.inference.words import Vocabulary
 from aatoolkit.sections.profile import Profile
@@ -74,7 +74,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
         self.stopped: str = responses.stopped
         options_of_hosts = [responses.options, *responses.options_by_host.values()]
         vocabulary = Vocabulary.from_responses(options_of_hosts, responses.documents.values())
-        active_and_idle_engines = find_engines(responses.options)
+        active_and_inactive_engines = find_engines(responses.options)
         engines_by_host = {
             host: find_engines(host_options)
             for host, host_options in responses.options_by_host.items()
@@ -100,7 +100,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                     if isinstance(response, dict)
                     and not any(is_word_of(key, "error") for key in response)
                 ]
-                analysis = analyse(
+                analysis = analyse_section(
                     name, document, response_by_engines, vocabulary, readable_responses
                 )
                 if not analysis.draft_tables:
@@ -116,10 +116,10 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                 structure = ResponseStructure(
                     engine_by_label, analysis.data_key_object_paths, header_paths, main_path
                 )
-                candidates = find_candidate_paths(
+                candidates = find_candidates(
                     document,
                     response_by_engines,
-                    *active_and_idle_engines,
+                    *active_and_inactive_engines,
                     structure,
                     response_by_host,
                     unmeasured_response,
@@ -140,13 +140,14 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
 
-        drafts = self._items.values()
+        section_drafts = self._items.values()
         meaning_counts = count_meanings(
-            candidate for draft in drafts for candidate in draft.candidates
+            candidate for section_draft in section_drafts for candidate in section_draft.candidates
         )
-        for draft in drafts:
-            draft.candidates = tuple(
-                candidate.with_commonest_meanings(meaning_counts) for candidate in draft.candidates
+        for section_draft in section_drafts:
+            section_draft.candidates = tuple(
+                candidate.with_commonest_meanings(meaning_counts)
+                for candidate in section_draft.candidates
             )
 
     def __getitem__(self, name: str) -> SectionDraft:
@@ -314,7 +315,7 @@ def draft(
     >>> draft["urls"].review.loc[("urls", "citation_count"), "unit"]
     'count'
     """
-    responses = request_responses(
+    responses = fetch_responses(
         project,
         max_requests=requests,
         section_names=sections,

@@ -24,8 +24,8 @@ from aatoolkit.availability.detect.words import (
     find_word,
     find_word_in_text,
     has_numbers,
-    is_bookkeeping,
-    is_code,
+    is_code_text,
+    is_metadata_key,
     read_absence_code,
 )
 from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Step
@@ -34,10 +34,10 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
     join_short_list,
-    to_count,
-    to_extent,
+    parse_count,
+    to_completeness,
 )
-from aatoolkit.sections.inference.words import meaning_of
+from aatoolkit.sections.inference.words import classify_name
 
 MAX_NOTICES = 12
 """The greatest length of a list that may have notices (objects with a message) and no rows."""
@@ -70,7 +70,7 @@ class ResponseRow(NamedTuple):
         Maps each field of the row to its text or boolean, and any other field to None.
     has_numbers : bool or None
         Whether the row has measured numbers; None if unknown.
-    idle_engines : collection of str
+    inactive_engines : collection of str
         The engines that never ran.
     engine : str
         The engine of the row; empty if unknown.
@@ -81,7 +81,7 @@ class ResponseRow(NamedTuple):
     record: Mapping[str, Any]
     word_by_field: Mapping[str, Any]
     has_numbers: bool | None
-    idle_engines: Collection[str]
+    inactive_engines: Collection[str]
     engine: str = ""
     outer_record: Mapping[str, Any] = {}
 
@@ -101,7 +101,7 @@ class Occurrence(NamedTuple):
         Whether the object that contains the value also contains measured numbers.
     is_measured_by_engine : mapping of str to bool or None
         Maps each engine to whether the response has numbers of it; to None if that is unknown.
-    idle_engines : collection of str
+    inactive_engines : collection of str
         The engines that never ran.
     engine : str
         The engine that the value is about; empty if unknown.
@@ -110,7 +110,7 @@ class Occurrence(NamedTuple):
     value: Any
     has_numbers: bool | None
     is_measured_by_engine: Mapping[str, bool | None]
-    idle_engines: Collection[str]
+    inactive_engines: Collection[str]
     engine: str = ""
 
 
@@ -171,9 +171,9 @@ class OccurrenceSearch:
         self._total_fields_by_path = {
             path: {
                 count_key: total_key
-                for count_key, total_key in _find_total_by_count(records).items()
+                for count_key, total_key in _find_total_keys(records).items()
                 # In rows, one measure is often a part of another.
-                if Elements() not in path or any(map(_is_word_for_part, tokens(count_key)))
+                if Elements() not in path or any(map(_means_completed_part, tokens(count_key)))
             }
             for path, records in records_by_path.items()
         }
@@ -200,25 +200,27 @@ class OccurrenceSearch:
         """Return whether all keys of an object are engines (AI assistants)."""
         return bool(value) and self._engines.issuperset(value)
 
-    def add_response(self, response: Any, idle_engines: Collection[str] = ()) -> None:
+    def add_response(self, response: Any, inactive_engines: Collection[str] = ()) -> None:
         """Collect the values of one response that may say which data are missing.
 
-        ``idle_engines`` are the engines (AI assistants) that never ran on the host of the response.
+        ``inactive_engines`` are the engines (AI assistants) that never ran on the response's host.
         """
         engine_by_label = self._structure.engine_by_label
         self._response = Vector([response])
         self._has_numbers = has_numbers(
-            response, lambda key: is_bookkeeping(key) or is_id_time_or_lack(key)
+            response, lambda key: is_metadata_key(key) or is_non_measure_key(key)
         )
-        idle_labels = {label for label, engine in engine_by_label.items() if engine in idle_engines}
-        self._idle_engines = {*idle_engines, *idle_labels}
+        inactive_labels = {
+            label for label, engine in engine_by_label.items() if engine in inactive_engines
+        }
+        self._inactive_engines = {*inactive_engines, *inactive_labels}
         measured_engines = {
             engine_by_label.get(engine_name, engine_name)
             for engine_name in _find_measured_engines(response, self._engines)
         }
         default_is_measured = None if self._has_numbers and not measured_engines else False
         self._is_measured_by_engine = {
-            engine_name: engine_name not in self._idle_engines
+            engine_name: engine_name not in self._inactive_engines
             and (
                 engine_by_label.get(engine_name, engine_name) in measured_engines
                 or default_is_measured
@@ -246,13 +248,13 @@ class OccurrenceSearch:
             engine_field = engine_field or self._outer_engine_fields.get(path, "")
             # Numbers elsewhere in a response are not those that a row lacks.
             if any(
-                has_numbers(row.record, is_id_time_or_lack)
+                has_numbers(row.record, is_non_measure_key)
                 for row in chain.from_iterable(row_lists)
             ):
                 row_lists = [
                     [
                         row
-                        if has_numbers(row.record, is_id_time_or_lack)
+                        if has_numbers(row.record, is_non_measure_key)
                         else row._replace(has_numbers=False)
                         for row in rows
                     ]
@@ -263,7 +265,7 @@ class OccurrenceSearch:
                     self._add_field(path, field_name, number_fields, row_lists, engine_field)
         return self._occurrences
 
-    def word_at(self, response: Any, path: Steps) -> Any:
+    def value_or_completeness_at(self, response: Any, path: Steps) -> Any:
         """Return the value that a response has at a path; None if there is none.
 
         If the value is a count that has a total, return ``none``, ``some`` or ``full`` (how much of
@@ -274,9 +276,11 @@ class OccurrenceSearch:
         if not total_field:
             return value
         total = value_at(response, (*path[:-1], Field(total_field)))
-        return to_extent(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
+        return to_completeness(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
 
-    def _find_count_extents(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
+    def _find_count_completeness(
+        self, record: Mapping[str, Any], path: Steps
+    ) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
 
         Return a dict from the field of each count to ``none``, ``some`` or ``full`` (how much of
@@ -288,23 +292,25 @@ class OccurrenceSearch:
         number_keys = [
             key
             for key, value in record.items()
-            if to_count(value) is not None
+            if parse_count(value) is not None
             and (
                 (is_about_sample and fold(key) == "size")
                 or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
             )
             and not (value in (0, 1) and find_word(key))
         ]
-        extent_by_count_key = {}
+        completeness_by_count_key = {}
         filler_words = words_of("whole", "filler")
         for count_key in number_keys:
-            count_key_words = {token for token in tokens(count_key) if not _is_word_for_part(token)}
-            counts_days = bool(count_key_words & words_of("days")) and count_key_words <= words_of(
+            count_key_words = {
+                token for token in tokens(count_key) if not _means_completed_part(token)
+            }
+            is_day_count = bool(count_key_words & words_of("days")) and count_key_words <= words_of(
                 "days", "engine"
             )
             # Without a word for a part, it is the length of the window.
-            counts_days &= count_key_words != {*tokens(count_key)}
-            lexicon_key = "whole" if is_about_data or counts_days else "due"
+            is_day_count &= count_key_words != {*tokens(count_key)}
+            lexicon_key = "whole" if is_about_data or is_day_count else "due"
             total_key = next(
                 (
                     key
@@ -313,27 +319,29 @@ class OccurrenceSearch:
                     and count_key_words
                     in ({*tokens(key)} - words_of("whole"), {*tokens(key)} - filler_words)
                 ),
-                DAYS_PLACEHOLDER if counts_days else "",
+                DAYS_PLACEHOLDER if is_day_count else "",
             )
-            is_certain = counts_days or has_word_of(total_key, "due")
+            is_certain = is_day_count or has_word_of(total_key, "due")
             if not total_key or (count_key_words == {*tokens(count_key)} and not is_certain):
                 total_key = self._total_fields_by_path.get(path, {}).get(count_key, "")
             if not total_key and len(number_keys) == 2 and is_about_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
-                total_key = max(number_keys, key=lambda key: to_count(record[key]) or 0)
+                total_key = max(number_keys, key=lambda key: parse_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
             if total_key:
                 total = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
-                extent_by_count_key[count_key] = to_extent(record[count_key], total)
+                completeness_by_count_key[count_key] = to_completeness(record[count_key], total)
                 self.total_fields[(*path, Field(count_key))] = total_key
-        return extent_by_count_key
+        return completeness_by_count_key
 
     def _add_occurrence(
         self, path: Steps, value: Any, has_numbers: bool | None = None, engine: str = ""
     ) -> None:
         """Store a value of the current response at a path, as an `Occurrence`."""
         self._occurrences[path].append(
-            Occurrence(value, has_numbers, self._is_measured_by_engine, self._idle_engines, engine)
+            Occurrence(
+                value, has_numbers, self._is_measured_by_engine, self._inactive_engines, engine
+            )
         )
 
     def _add_field(
@@ -377,7 +385,7 @@ class OccurrenceSearch:
         if not (are_texts or is_status_name or engine_field) or (are_names and not is_status_name):
             return
         number_field = next(
-            (key for key in number_fields if _tells_missing_number(row_lists, field_name, key)),
+            (key for key in number_fields if _indicates_missing_number(row_lists, field_name, key)),
             None,
         )
         occurrences = []
@@ -394,14 +402,14 @@ class OccurrenceSearch:
                 if word is None:
                     if engine_field and row.record.get(field_name, "") is None:
                         null_occurrences.append(
-                            Occurrence(None, has_number, {}, row.idle_engines, engine)
+                            Occurrence(None, has_number, {}, row.inactive_engines, engine)
                         )
                     continue
                 if number_field is not None:
                     has_number = row.find_value(number_field) is not None
                 measured_by_engine = is_measured_by_engine if engine else {}
                 occurrences.append(
-                    Occurrence(word, has_number, measured_by_engine, row.idle_engines, engine)
+                    Occurrence(word, has_number, measured_by_engine, row.inactive_engines, engine)
                 )
                 # With other numbers, the row lacks only a part.
                 if row.has_numbers:
@@ -437,7 +445,9 @@ class OccurrenceSearch:
             or any(has_numbers(row.record) for row in chain.from_iterable(row_lists))
         )
         says_data_missing |= is_small_table and any(
-            states_missing_data(word) and is_code(word) for word in words if isinstance(word, str)
+            states_missing_data(word) and is_code_text(word)
+            for word in words
+            if isinstance(word, str)
         )
         if number_field is None and not (
             are_words_separate or is_part_of_total or says_data_missing
@@ -461,36 +471,38 @@ class OccurrenceSearch:
         """
         if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
             return
-        extent_by_count_key = self._find_count_extents(document, path)
+        completeness_by_count_key = self._find_count_completeness(document, path)
         for key, value in document.items():
             field_path = (*path, Field(key))
-            inner_names = value if isinstance(value, dict) else ()
-            is_about_data = any(has_word_of(name, "drawn") for name in inner_names)
+            nested_names = value if isinstance(value, dict) else ()
+            is_about_data = any(has_word_of(name, "drawn") for name in nested_names)
             is_about_data |= any(map(states_missing_data, iter_texts(value)))
             if echoes_request(key) and not is_about_data:
                 continue
             # Whether figures may be revised does not say that any are missing.
-            states_nothing = is_word_of(key, "legend", "revision")
-            if isinstance(value, dict) and states_nothing:
+            is_legend_or_revision = is_word_of(key, "legend", "revision")
+            if isinstance(value, dict) and is_legend_or_revision:
                 continue
             if isinstance(value, dict):
                 if self._maps_engines_to_words(key, value):
                     self._add_occurrence(field_path, value)
-                elif not self._add_map(value, field_path):
+                elif not self._add_keyed_rows(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
                 header_paths = self._structure.header_by_row_path.values()
                 if all(path[: len(field_path)] != field_path for path in header_paths):
                     self._add_items(value, field_path)
-            elif extent_by_count_key.get(key) is not None:
-                self._add_occurrence(field_path, extent_by_count_key[key], self._has_numbers)
-            elif to_count(value) is not None and _counts_what_waits(key):
-                self._add_occurrence(field_path, "*" if to_count(value) else "0", self._has_numbers)
+            elif completeness_by_count_key.get(key) is not None:
+                self._add_occurrence(field_path, completeness_by_count_key[key], self._has_numbers)
+            elif parse_count(value) is not None and _is_backlog_key(key):
+                self._add_occurrence(
+                    field_path, "*" if parse_count(value) else "0", self._has_numbers
+                )
                 self.evidence[field_path] = "counts what is still to come"
             elif _is_word(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
                 self._add_occurrence(field_path, value, self._has_numbers)
 
-    def _add_map(self, value: Mapping[str, Any], path: Steps) -> bool:
+    def _add_keyed_rows(self, value: Mapping[str, Any], path: Steps) -> bool:
         """Store the values of an object as rows, if its keys are data, such as dates.
 
         Return whether the keys are data. ``path`` leads to the object.
@@ -504,7 +516,7 @@ class OccurrenceSearch:
             ]
             self._add_rows([*value.values()], row_path, containers)
         elif path in self._structure.data_key_object_paths and not all(
-            map(is_code, value.values())
+            map(is_code_text, value.values())
         ):
             self._add_rows([*value.values()], row_path)
         else:
@@ -522,7 +534,7 @@ class OccurrenceSearch:
             items = [*map(join_short_list, items)]
         records = [item for item in items if isinstance(item, dict)]
         are_measured = has_numbers(
-            records, lambda key: is_id_time_or_lack(key) or is_word_of(key, "mark")
+            records, lambda key: is_non_measure_key(key) or is_word_of(key, "mark")
         )
         is_gap_list = leads_into_gap_list(row_path) and not are_measured
         is_main_table = row_path == self._structure.main_row_path and are_measured
@@ -588,7 +600,7 @@ class OccurrenceSearch:
             return
         records = [record for record, _ in records_and_containers]
         number_flags: list[bool | None] = [
-            has_numbers(record, is_id_time_or_lack) for record in records
+            has_numbers(record, is_non_measure_key) for record in records
         ]
         if containers:
             have_own_numbers = any(number_flags)
@@ -616,10 +628,10 @@ class OccurrenceSearch:
         rows = [
             ResponseRow(
                 record,
-                {key: _take_flag_or_text(value) for key, value in record.items()}
-                | self._find_count_extents(record, path),
+                {key: _to_flag_or_text(value) for key, value in record.items()}
+                | self._find_count_completeness(record, path),
                 has_number,
-                self._idle_engines,
+                self._inactive_engines,
                 container.engine,
                 container.record,
             )
@@ -633,11 +645,11 @@ class OccurrenceSearch:
             row._replace(engine=str(row.record.get(engine_field, ""))) for row in rows
         ]
         for key in dict.fromkeys(chain.from_iterable(records)):
-            values = [record.get(key) for record in records]
+            field_values = [record.get(key) for record in records]
             field_path = (*path, Field(key))
             engine_maps = [
                 value
-                for value in values
+                for value in field_values
                 if isinstance(value, dict) and self._maps_engines_to_words(key, value)
             ]
             if engine_maps:
@@ -647,12 +659,12 @@ class OccurrenceSearch:
                     self._outer_engine_fields[field_path] = engine_field
                 objects = [
                     value
-                    if isinstance(value, dict) and not self._add_map(value, field_path)
+                    if isinstance(value, dict) and not self._add_keyed_rows(value, field_path)
                     else None
-                    for value in values
+                    for value in field_values
                 ]
                 self._add_rows(objects, field_path, inner_containers)
-                for value in values:
+                for value in field_values:
                     if isinstance(value, list) and leads_into_gap_list((*field_path, Elements())):
                         self._add_items(value, field_path)
                     elif isinstance(value, list):
@@ -683,7 +695,7 @@ class OccurrenceSearch:
         )
 
 
-def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
+def _find_total_keys(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
     """Return a dict from each field that has a count to the field that has its total.
 
     ``records`` has tuples: an object with the fields, and whether its response has data.
@@ -692,18 +704,19 @@ def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> d
         key
         for record, _ in records
         for key, item in record.items()
-        if to_count(item) is not None and not has_word_of(key, "lack_count", "negation", "previous")
+        if parse_count(item) is not None
+        and not has_word_of(key, "lack_count", "negation", "previous")
     )
     total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
-    total_by_count: dict[str, str] = {}
+    total_key_by_count_key: dict[str, str] = {}
     for count_key in number_keys if len(records) > 1 else ():
-        other_keys = (key for key in total_keys if key != count_key)
+        other_total_keys = (key for key in total_keys if key != count_key)
         total_key = next(
-            (key for key in other_keys if _is_count_of_total(records, count_key, key)), None
+            (key for key in other_total_keys if _is_count_of_total(records, count_key, key)), None
         )
-        if total_key is not None and not is_id_time_or_lack(count_key):
-            total_by_count[count_key] = total_key
-    return total_by_count
+        if total_key is not None and not is_non_measure_key(count_key):
+            total_key_by_count_key[count_key] = total_key
+    return total_key_by_count_key
 
 
 def _is_count_of_total(
@@ -713,12 +726,12 @@ def _is_count_of_total(
 
     ``records`` has tuples: an object with the fields, and whether its response has data.
     """
-    record_count = full_count = positive_count = 0
+    record_count = full_record_count = positive_count = 0
     is_part_name = has_word_of(count_field, "part")
     is_day_count = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
-        count = to_count(record.get(count_field))
-        total = to_count(record.get(total_field))
+        count = parse_count(record.get(count_field))
+        total = parse_count(record.get(total_field))
         if count is None or total is None or total <= 0:
             continue
         is_day_count &= total == Scope().days
@@ -727,10 +740,10 @@ def _is_count_of_total(
         if not 0 <= count <= total or (is_full and not (is_measured or is_part_name)):
             return False
         record_count += 1
-        full_count += is_full
+        full_record_count += is_full
         positive_count += count > 0
-    is_often_full = is_day_count or positive_count <= 2 * full_count
-    return is_often_full and 0 < full_count < record_count
+    is_often_full = is_day_count or positive_count <= 2 * full_record_count
+    return is_often_full and 0 < full_record_count < record_count
 
 
 def _is_word(value: Any) -> bool:
@@ -748,12 +761,16 @@ def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[
     """Yield those of the engines (AI assistants) for which a response has numbers."""
     for record in iter_nested_values(response):
         if isinstance(record, dict):
-            texts = [text for text in record.values() if _is_text_in(text, engines)]
-            yield from texts if texts and has_numbers(record, is_id_time_or_lack) else ()
+            engine_texts = [
+                engine_text for engine_text in record.values() if _is_text_in(engine_text, engines)
+            ]
+            yield from (
+                engine_texts if engine_texts and has_numbers(record, is_non_measure_key) else ()
+            )
             yield from (key for key, item in record.items() if key in engines and has_numbers(item))
 
 
-def _take_flag_or_text(value: Any) -> Any:
+def _to_flag_or_text(value: Any) -> Any:
     """Return a text or boolean unchanged; for a list, its first text; for other values, None."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
@@ -765,7 +782,7 @@ def _is_number_text(value: Any) -> bool:
     return isinstance(value, str) and bool(_DECIMAL_PATTERN.fullmatch(value))
 
 
-def _tells_missing_number(
+def _indicates_missing_number(
     row_lists: list[list[ResponseRow]], field_name: str, number_field: str
 ) -> bool:
     """Return whether the texts of rows that lack a number differ from those of rows that have one.
@@ -780,17 +797,17 @@ def _tells_missing_number(
             (row.word_by_field.get(field_name), row.find_value(number_field) is None)
             for row in rows
         ]
-        distinct = {*words_and_absences} - {(None, True)}
-        for word, is_absent in distinct:
+        distinct_pairs = {*words_and_absences} - {(None, True)}
+        for word, is_absent in distinct_pairs:
             words_by_absence[is_absent].add(word)
-        is_repeated |= len({is_absent for _, is_absent in distinct}) == 2 and (
-            len({word for word, _ in distinct}) < len(rows)
+        is_repeated |= len({is_absent for _, is_absent in distinct_pairs}) == 2 and (
+            len({word for word, _ in distinct_pairs}) < len(rows)
         )
-    numbers = [row.find_value(number_field) for row in chain.from_iterable(row_lists)]
+    number_values = [row.find_value(number_field) for row in chain.from_iterable(row_lists)]
     is_measured_field = has_word_of(field_name, "place") or (
-        not is_id_time_or_lack(number_field) and has_numbers(numbers)
+        not is_non_measure_key(number_field) and has_numbers(number_values)
     )
-    may_be_measured = all(_take_flag_or_text(number) is None for number in numbers) and not (
+    may_be_measured = all(_to_flag_or_text(number) is None for number in number_values) and not (
         has_word_of(number_field, "lack_count", "place_lack", "due")
     )
     return (
@@ -813,23 +830,23 @@ def _iter_codes(
             continue
         is_message = are_messages or has_word_of(key, "place_reason")
         if isinstance(value, dict):
-            inner_codes = _iter_codes(value, is_message)
-            yield from (((Field(key), *steps), code) for steps, code in inner_codes)
+            nested_codes = _iter_codes(value, is_message)
+            yield from (((Field(key), *steps), code) for steps, code in nested_codes)
         elif isinstance(value, str) and (is_message or _CODE_PATTERN.fullmatch(value)):
             yield (Field(key),), value
 
 
-def is_id_time_or_lack(key: str) -> bool:
+def is_non_measure_key(key: str) -> bool:
     """Return whether numbers under a key are ids, times, or counts of missing data."""
     return (
-        meaning_of(key).kind in ("id", "time")
+        classify_name(key).kind in ("id", "time")
         or has_word_of(key, "lack_count", "due")
         # The length of the window.
         or (has_word_of(key, "days") and {*tokens(key)} <= words_of("days", "whole", "filler"))
     )
 
 
-def _is_word_for_part(token: str) -> bool:
+def _means_completed_part(token: str) -> bool:
     """Return whether a word means that a part is completed, such as ``scanned``.
 
     Such a word is in the name of a count, as in ``scannedPages``.
@@ -838,7 +855,7 @@ def _is_word_for_part(token: str) -> bool:
     return means_done and token not in words_of("whole", "lack_count")
 
 
-def _counts_what_waits(key: str) -> bool:
+def _is_backlog_key(key: str) -> bool:
     """Return whether a key names what is still to be measured, as ``answersBacklog`` does.
 
     A single word, such as ``pending``, may be a state of the section's own business.
@@ -902,6 +919,8 @@ def states_missing_data(text: str, is_status_name: bool = True) -> bool:
     ``is_status_name`` says whether the name of the field suggests a state of data. If it does not,
     the word "not" in a sentence is not enough.
     """
-    word = find_word(text) if is_code(text) else find_word_in_text(text)
-    is_missing_word = word is not None and word.canonical != "available"
-    return is_missing_word or (has_word_of(text, "negation") and (is_status_name or is_code(text)))
+    word = find_word(text) if is_code_text(text) else find_word_in_text(text)
+    is_missing_word = word is not None and word.term != "available"
+    return is_missing_word or (
+        has_word_of(text, "negation") and (is_status_name or is_code_text(text))
+    )

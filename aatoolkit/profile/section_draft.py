@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.show import show_as
-from aatoolkit.availability.detect import raw
+from aatoolkit.availability.detect import to_json_text
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import parse_values
 from aatoolkit.jsontree.vectors import MISSING
@@ -19,7 +19,7 @@ from aatoolkit.sections import CURRENCY, SUM, Rule, Section
 from aatoolkit.sections.aggregation import as_rule
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import DTYPES_BY_PARSE
-from aatoolkit.sections.inference.analysis import Analysis, declare_column, rename_column
+from aatoolkit.sections.inference.analysis import SectionAnalysis, declare_column, rename_column
 from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, SETTLED, DraftColumn, Guess
 from aatoolkit.sections.inference.units import find_currency_column
 
@@ -38,7 +38,7 @@ class SectionDraft:
 
     Parameters
     ----------
-    analysis : Analysis
+    analysis : SectionAnalysis
         The guessed tables.
     candidates : iterable of Candidate
         The fields that may say that data are missing.
@@ -57,7 +57,7 @@ class SectionDraft:
 
     def __init__(
         self,
-        analysis: Analysis,
+        analysis: SectionAnalysis,
         candidates: Iterable[Candidate],
         responses: Sequence[Any],
         headers: Mapping[str, str],
@@ -68,7 +68,7 @@ class SectionDraft:
         analysis.watched_paths = tuple(
             watched_candidate.at
             for candidate in self.candidates
-            for watched_candidate in (candidate, *candidate.alike)
+            for watched_candidate in (candidate, *candidate.similar_candidates)
         )
         self.name: str = analysis.section_name
         self.notes: list[str] = analysis.notes
@@ -196,7 +196,7 @@ class SectionDraft:
                 raise ValueError(f"its table has a column {name!r}")
             declare_column(changed_column)
             if {"dtype", "parse", "missing"} & properties.keys():
-                _check_values(changed_column)
+                _check_parsed_values(changed_column)
         except ValueError as error:
             raise ArgumentError(
                 f"{old_column.table}.{column} cannot be declared so: {error}", argument="column"
@@ -210,24 +210,26 @@ class SectionDraft:
         columns = [
             draft_column for draft_column in self.columns() if table in (None, draft_column.table)
         ]
-        for attribute in ("name", "path", "field"):
-            matches = [
+        for attribute_name in ("name", "path", "field_name"):
+            matching_columns = [
                 draft_column
                 for draft_column in columns
-                if getattr(draft_column, attribute) == column
+                if getattr(draft_column, attribute_name) == column
             ]
             # The main table comes first.
-            matches = [
-                draft_column for draft_column in matches if draft_column.table == self.tables[0]
-            ] or matches
-            if len(matches) > 1:
-                table_names = ", ".join(draft_column.table for draft_column in matches)
+            matching_columns = [
+                draft_column
+                for draft_column in matching_columns
+                if draft_column.table == self.tables[0]
+            ] or matching_columns
+            if len(matching_columns) > 1:
+                table_names = ", ".join(draft_column.table for draft_column in matching_columns)
                 raise ArgumentError(
                     f"{column!r} is in several tables of {self.name} ({table_names}): say table=",
                     argument="column",
                 )
-            if matches:
-                return matches[0]
+            if matching_columns:
+                return matching_columns[0]
         column_names = [draft_column.name for draft_column in columns]
         raise ArgumentError(unknown("column", column, column_names), argument="column")
 
@@ -246,7 +248,7 @@ class SectionDraft:
         candidates = self.candidates
         cells_by_column = {
             "at": [candidate.at for candidate in candidates],
-            "value": [raw(candidate.value) for candidate in candidates],
+            "value": [to_json_text(candidate.value) for candidate in candidates],
             "why": [candidate.why for candidate in candidates],
             "rule": [
                 f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
@@ -257,7 +259,7 @@ class SectionDraft:
             host for candidate in candidates for host in candidate.value_by_host
         ):
             cells_by_column[host] = [
-                raw(candidate.value_by_host.get(host)) for candidate in candidates
+                to_json_text(candidate.value_by_host.get(host)) for candidate in candidates
             ]
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
@@ -388,27 +390,30 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
     meaning_by_word = {
         flag_by_text.get(word, word): meaning for word, meaning in candidate.meaning_by_word.items()
     }
-    names_engine = any("{engine}" in word for word in candidate.meaning_by_word)
+    has_engine_placeholder = any("{engine}" in word for word in candidate.meaning_by_word)
     parent_path, _, field_name = candidate.at.rpartition(".")
     rule_arguments: dict[str, Any] = {"at": candidate.at}
     if isinstance(candidate.value, list):
-        rule_arguments = {"at": f"{candidate.at}[]", "of": "engine" if names_engine else "section"}
+        rule_arguments = {
+            "at": f"{candidate.at}[]",
+            "of": "engine" if has_engine_placeholder else "section",
+        }
     elif isinstance(candidate.value, dict):
-        subject = None if {*candidate.at} & {*"[{"} else "engine"
-        rule_arguments = {"at": f"{candidate.at}{{}}", "of": subject}
+        rule_subject = None if {*candidate.at} & {*"[{"} else "engine"
+        rule_arguments = {"at": f"{candidate.at}{{}}", "of": rule_subject}
     elif candidate.total_field and {*candidate.at}.isdisjoint("[{"):
         rule_arguments = {"at": parent_path or "$", "status": field_name}
     elif candidate.engine_field == "{}":
         rule_arguments["of"] = "engine"
     elif candidate.engine_field:
         rule_arguments |= {"of": "engine", "engines": candidate.engine_field}
-    elif candidate.is_of_section or names_engine:
-        rule_arguments["of"] = "engine" if names_engine else "section"
+    elif candidate.is_about_section or has_engine_placeholder:
+        rule_arguments["of"] = "engine" if has_engine_placeholder else "section"
     rule_arguments |= {"total": candidate.total_field} if candidate.total_field else {}
     return {**rule_arguments, "words": meaning_by_word}
 
 
-def _check_values(column: DraftColumn) -> None:
+def _check_parsed_values(column: DraftColumn) -> None:
     """Raise a ValueError if a value of a column cannot be parsed as the column's dtype."""
     values = [None if value is MISSING else value for value in column.values]
     dtype = column.format.dtype
@@ -419,9 +424,10 @@ def _check_values(column: DraftColumn) -> None:
         values, Reading(dtype, parse, None, None, column.format.missing)
     ).invalid_positions
     if invalid_rows:
-        examples = [*dict.fromkeys(raw(values[row]) for row in invalid_rows)]
-        parameter = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
+        examples = [*dict.fromkeys(to_json_text(values[row]) for row in invalid_rows)]
+        argument_text = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
-            f"{parameter} reads {len(values) - len(invalid_rows)} of {len(values)} values, and not "
-            f"{', '.join(examples[:3])}; say another parse=, or missing= for what stands for none"
+            f"{argument_text} reads {len(values) - len(invalid_rows)} of {len(values)} values, and "
+            f"not {', '.join(examples[:3])}; say another parse=, or missing= for what stands for "
+            "none"
         )

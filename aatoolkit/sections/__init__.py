@@ -21,11 +21,11 @@ from aatoolkit.sections.registry import *  # noqa: F403
 from aatoolkit.sections.section import *  # noqa: F403
 from aatoolkit.sections.type_stubs import typed_module as typed_module
 
-_HELPERS = {"make_module_lookup", "ModuleType", "TYPE_CHECKING"}
+_HELPER_NAMES = {"make_module_lookup", "ModuleType", "TYPE_CHECKING"}
 VOCABULARY = [
     name
     for name, value in globals().items()
-    if name[0] != "_" and name not in _HELPERS and not isinstance(value, ModuleType)
+    if name[0] != "_" and name not in _HELPER_NAMES and not isinstance(value, ModuleType)
 ]
 """The public names of this module, which Tab completes."""
 

@@ -118,16 +118,16 @@ class Aggregation:
         return f"Aggregation({', '.join(argument_texts)})"
 
     def __str__(self) -> str:
-        text = self.rule
+        rule_text = self.rule
         if self.by:
-            text = f"mean weighted by {self.by}"
+            rule_text = f"mean weighted by {self.by}"
         if self.over:
-            text = "ratio Σ{}/Σ{}".format(*self.over)
+            rule_text = "ratio Σ{}/Σ{}".format(*self.over)
         if self.across:
-            text += f" over {', '.join(self.across)}"
+            rule_text += f" over {', '.join(self.across)}"
         if self.within and self.rule != "none":
-            text += f" (one {self.within} only)"
-        return f"{text} ({self.why})" if self.why else text
+            rule_text += f" (one {self.within} only)"
+        return f"{rule_text} ({self.why})" if self.why else rule_text
 
 
 def as_rule(rule: Aggregation | str) -> Aggregation:

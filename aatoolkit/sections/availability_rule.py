@@ -86,7 +86,7 @@ class Rule:
     of: str | None = None
 
     def __post_init__(self) -> None:
-        meaning_by_word = {to_word(word): meaning for word, meaning in self.words.items()}
+        meaning_by_word = {to_rule_word(word): meaning for word, meaning in self.words.items()}
         object.__setattr__(self, "words", meaning_by_word)
         if self.of not in (None, "engine", "field", "section"):
             raise ArgumentError(f"of={self.of!r} is none of 'engine', 'field' and 'section'")
@@ -174,7 +174,9 @@ class Rule:
         """
         value = record.get(self.status)
         default_total = window_days if self.total == DAYS_PLACEHOLDER else None
-        return to_extent(value, record.get(self.total, default_total)) if self.total else value
+        return (
+            to_completeness(value, record.get(self.total, default_total)) if self.total else value
+        )
 
     def is_bare(self, document: Any) -> bool:
         """Return whether a decoded response has a text or boolean at the path ``at``.
@@ -212,11 +214,11 @@ class Rule:
         >>> rule.meaning_of("otter: late by 3 days"), rule.meaning_of(False)
         (('partial', 'otter'), ('not_run', None))
         """
-        text = to_word(value)
-        meaning = self.words.get(text, self.words.get(text.lower()))
+        value_text = to_rule_word(value)
+        meaning = self.words.get(value_text, self.words.get(value_text.lower()))
         for word in self.words if meaning is None else ():
             pattern = _compile_word_pattern(word)
-            if pattern and (match := pattern.fullmatch(text)):
+            if pattern and (match := pattern.fullmatch(value_text)):
                 return self.words[word], match.groupdict().get("engine")
         return meaning, None
 
@@ -245,19 +247,19 @@ A longer list is a row of data.
 _COUNT_PATTERN = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
-def to_count(value: object) -> int | None:
+def parse_count(value: object) -> int | None:
     """Convert a whole number to int, even if it is written as text; return None for other values.
 
     Examples
     --------
-    >>> to_count(3), to_count("1200"), to_count("007"), to_count(True)
+    >>> parse_count(3), parse_count("1200"), parse_count("007"), parse_count(True)
     (3, 1200, None, None)
     """
     is_digits = type(value) is str and _COUNT_PATTERN.fullmatch(value)
     return int(value) if type(value) is int or is_digits else None  # type: ignore[call-overload]
 
 
-def to_extent(count: object, total: object) -> str | None:
+def to_completeness(count: object, total: object) -> str | None:
     """Compare a count with a total; return ``none``, ``some`` or ``full`` as text.
 
     ``none`` is for a count of 0, ``full`` for a count that reaches the total. Return None if one of
@@ -265,11 +267,11 @@ def to_extent(count: object, total: object) -> str | None:
 
     Examples
     --------
-    >>> to_extent(25, 30), to_extent(30, 30), to_extent("0", "30"), to_extent(0, 0)
-    ('some', 'full', 'none', None)
+    >>> [to_completeness(count, 30) for count in (25, 30, "0")], to_completeness(0, 0)
+    (['some', 'full', 'none'], None)
     """
-    count = to_count(count)
-    total = to_count(total)
+    count = parse_count(count)
+    total = parse_count(total)
     if count is None or total is None or total <= 0:
         return None
     return "full" if count >= total else "some" if count > 0 else "none"
@@ -321,23 +323,23 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
     return tuple({**{old_rule.at: old_rule for old_rule in rules}, rule.at: rule}.values())
 
 
-def to_word(value: object) -> str:
+def to_rule_word(value: object) -> str:
     """Return a JSON scalar as text, in the form of the keys of `Rule.words`.
 
     Examples
     --------
-    >>> to_word("Red"), to_word(True), to_word(1.0), to_word(None)
+    >>> to_rule_word("Red"), to_rule_word(True), to_rule_word(1.0), to_rule_word(None)
     ('Red', 'true', '1', 'null')
 
-    A count and its total become the word that `to_extent` returns:
+    A count and its total become the word that `to_completeness` returns:
 
-    >>> to_word("23/30")
+    >>> to_rule_word("23/30")
     'some'
     """
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, str) and value.count("/") == 1:
-        return to_extent(*value.split("/")) or value
+        return to_completeness(*value.split("/")) or value
     return (
         "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     )
@@ -361,7 +363,7 @@ def join_short_list(value: Any) -> Any:
         return value
     if any(isinstance(item, list | dict) for item in value):
         return value
-    return " ".join("*" if "/" in to_word(item) else to_word(item) for item in value)
+    return " ".join("*" if "/" in to_rule_word(item) else to_rule_word(item) for item in value)
 
 
 REFERENCE_RULE = Rule("reference")

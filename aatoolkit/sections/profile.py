@@ -248,7 +248,7 @@ def fingerprint(section: Section) -> str:
     return hashlib.sha256(section_text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def make_unknown_name_error(kind: str, name: object, names: Collection[str]) -> ScopeError:
+def make_unknown_name_error(kind: str, name: object, known_names: Collection[str]) -> ScopeError:
     """Create an error for an unknown name; its message suggests similar names.
 
     Parameters
@@ -257,7 +257,7 @@ def make_unknown_name_error(kind: str, name: object, names: Collection[str]) -> 
         The kind of thing that was named, such as ``section``.
     name : object
         The unknown name.
-    names : collection of str
+    known_names : collection of str
         The known names.
 
     Examples
@@ -265,10 +265,10 @@ def make_unknown_name_error(kind: str, name: object, names: Collection[str]) -> 
     >>> make_unknown_name_error("section", "domain", ["domains", "urls"]).suggestions
     ('domains',)
     """
-    short_name = str(name)[:80]  # it may be of any kind
-    suggestions = find_near_matches(short_name, names)
-    message = unknown(kind, short_name, names)
-    return ScopeError(message, parameter=kind, unknown=(short_name,), suggestions=suggestions)
+    clipped_name = str(name)[:80]  # it may be of any kind
+    suggestions = find_near_matches(clipped_name, known_names)
+    message = unknown(kind, clipped_name, known_names)
+    return ScopeError(message, parameter=kind, unknown=(clipped_name,), suggestions=suggestions)
 
 
 def _normalize_name(name: str) -> str:

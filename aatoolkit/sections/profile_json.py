@@ -55,9 +55,9 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
     return {
         "name": profile.name,
         "doc": profile.doc,
-        "baseline": _dump(dict(profile.baseline)),
+        "baseline": _dump_declaration(dict(profile.baseline)),
         "tentative": sorted({*profile.tentative} & {section.name for section in storable_sections}),
-        "sections": _dump(storable_sections),
+        "sections": _dump_declaration(storable_sections),
     }
 
 
@@ -65,7 +65,7 @@ def load_profile(dumped_profile: Any) -> Profile:
     """Create a profile from a dict returned by `dump_profile`."""
     return Profile(
         dumped_profile["name"],
-        *(_load(Section, section) for section in dumped_profile["sections"]),
+        *(_load_declaration(Section, section) for section in dumped_profile["sections"]),
         doc=dumped_profile["doc"],
         baseline=dict(dumped_profile["baseline"]),
         tentative=_to_tuples(dumped_profile["tentative"]),
@@ -77,14 +77,14 @@ def dump_table(table: Table) -> dict[str, Any]:
 
     The paths to its values are left out. The result describes only the columns.
     """
-    dumped_table = _dump(table)
+    dumped_table = _dump_declaration(table)
     unfiltered_rows = Rows(
         table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one
     )
     for column in dumped_table["columns"]:
         for name in _PARSING_FIELD_NAMES:
             column.pop(name, None)
-    return {**dumped_table, "rows": _dump(unfiltered_rows)}
+    return {**dumped_table, "rows": _dump_declaration(unfiltered_rows)}
 
 
 def load_table(dumped_table: Mapping[str, Any]) -> Table:
@@ -100,11 +100,11 @@ def load_table(dumped_table: Mapping[str, Any]) -> Table:
     True
     """
     columns = [{**column, "source": "$"} for column in dumped_table["columns"]]
-    table: Table = _load(Table, {**dumped_table, "columns": columns})
+    table: Table = _load_declaration(Table, {**dumped_table, "columns": columns})
     return table
 
 
-def _dump(value: Any) -> Any:
+def _dump_declaration(value: Any) -> Any:
     """Convert a declaration, such as a `Table`, to a JSON value.
 
     A list or mapping of declarations is converted, too. Fields of a declaration that have their
@@ -119,16 +119,16 @@ def _dump(value: Any) -> Any:
                 default = field.default_factory()
             if field.compare and (item != default or type(item) is not type(default)):
                 dumped_fields[field.name] = (
-                    _dump_path(item) if field.name in _PATH_FIELD_NAMES else _dump(item)
+                    _dump_path(item) if field.name in _PATH_FIELD_NAMES else _dump_declaration(item)
                 )
         return dumped_fields
     if isinstance(value, Mapping):
-        return {str(name): _dump(item) for name, item in value.items()}
-    return [*map(_dump, value)] if isinstance(value, list | tuple) else value
+        return {str(name): _dump_declaration(item) for name, item in value.items()}
+    return [*map(_dump_declaration, value)] if isinstance(value, list | tuple) else value
 
 
-def _load(declaration_class: Any, field_values: Any) -> Any:
-    """Create an object of a class, such as `Table`, from a dict returned by `_dump`.
+def _load_declaration(declaration_class: Any, field_values: Any) -> Any:
+    """Create an object of a class, such as `Table`, from a dict returned by `_dump_declaration`.
 
     Raises
     ------
@@ -147,9 +147,9 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
         if inner_class is None:
             arguments[name] = _load_path(value) if name in _PATH_FIELD_NAMES else _to_tuples(value)
         elif isinstance(value, list):
-            arguments[name] = tuple(_load(inner_class, item) for item in value)
+            arguments[name] = tuple(_load_declaration(inner_class, item) for item in value)
         else:
-            arguments[name] = value and _load(inner_class, value)
+            arguments[name] = value and _load_declaration(inner_class, value)
     if declaration_class is Section:
         return Section(
             arguments.pop("name"), arguments.pop("doc"), *arguments.pop("tables"), **arguments

@@ -264,10 +264,10 @@ def register_section(section: Section, profile_name: str) -> str:
     """
     if PROFILE.get(section.name) is section:
         return ""
-    prefix = f"{profile_name}#{fingerprint(section)}:"
+    name_prefix = f"{profile_name}#{fingerprint(section)}:"
     for table in section:
-        register_table(prefix + table.name, table)
-    return prefix
+        register_table(name_prefix + table.name, table)
+    return name_prefix
 
 
 def register_table(name: str, table: Table) -> None:
@@ -322,7 +322,7 @@ def scope_options(**paths: str) -> Section:
             raise ArgumentError(unknown("filter", filter_name, FILTERS), argument=filter_name)
     section = PROFILE["scope_options"]
     tables = [
-        _move_table(section[f"scope_{FILTERS[name]}"], name, paths.get(name, ""))
+        _make_filter_table(section[f"scope_{FILTERS[name]}"], name, paths.get(name, ""))
         for name in FILTERS
     ]
     first_field_names = dict.fromkeys(
@@ -331,7 +331,7 @@ def scope_options(**paths: str) -> Section:
     return Section(section.name, section.doc, *tables, kept=(*section.kept, *first_field_names))
 
 
-def _move_table(table: Table, filter_name: str, path: str) -> Table:
+def _make_filter_table(table: Table, filter_name: str, path: str) -> Table:
     """Return a copy of a table of filter values with another path; its columns become optional.
 
     Parameters

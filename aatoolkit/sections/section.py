@@ -105,16 +105,19 @@ class Table(TitledRepr):
 
     def __post_init__(self) -> None:
         key = to_name_tuple(self.key)
-        names = [column.name for column in self.columns]
-        unfit_names = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
-        if unfit_names:
+        column_names = [column.name for column in self.columns]
+        invalid_names = [
+            *({*key} - {*column_names}),
+            *(name for name in {*column_names} if column_names.count(name) > 1),
+        ]
+        if invalid_names:
             raise ArgumentError(
-                f"table {self.name!r}: key or columns do not fit: {sorted(unfit_names)}"
+                f"table {self.name!r}: key or columns do not fit: {sorted(invalid_names)}"
             )
-        list_columns = [name for name in key if self[name].dtype == "list<string>"]
-        if list_columns:
+        list_names = [name for name in key if self[name].dtype == "list<string>"]
+        if list_names:
             raise ArgumentError(
-                f"table {self.name!r}: a list cannot be a key: {list_columns}; choose other columns"
+                f"table {self.name!r}: a list cannot be a key: {list_names}; choose other columns"
             )
         for source, _ in (*self.rows.without, *self.rows.only):
             make_pattern(self.rows, source)
@@ -288,9 +291,9 @@ class Section(TitledRepr):
         'light'
         """
         parameter_names = ("kept", "optional", "watched", "emptied")
-        parameters = {name: getattr(self, name) for name in parameter_names}
+        arguments = {name: getattr(self, name) for name in parameter_names}
         rules = with_rule(self.rules, Rule(**rule))
-        return Section(self.name, self.doc, *self.tables, availability=rules, **parameters)
+        return Section(self.name, self.doc, *self.tables, availability=rules, **arguments)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -11,7 +11,7 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
 from aatoolkit.sections.section import Section, Table
 
-_HEAD_TEMPLATE = '''\
+_FILE_HEADER_TEMPLATE = '''\
 """Types of the tables of the profile {name!r}, made by aatoolkit: not to be edited.
 
 ``typed(project)`` returns the project itself, as a type that knows its sections, their tables and
@@ -177,7 +177,7 @@ def typed_module(profile: Profile) -> str:
     )
     return "".join(
         [
-            _HEAD_TEMPLATE.format(name=profile.name, methods="".join(methods_code)),
+            _FILE_HEADER_TEMPLATE.format(name=profile.name, methods="".join(methods_code)),
             *(
                 _format_frame(table, frame_class_by_table[table.name])
                 for section in declared_sections
@@ -225,7 +225,7 @@ def _format_tables(
     )
 
 
-def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
+def _make_class_names(source_names: Iterable[str], suffix: str) -> dict[str, str]:
     """Return a dict from names to class names; a class name that is already used gets a number.
 
     Examples
@@ -234,19 +234,19 @@ def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
     {'crawl_bots': 'CrawlBotsFrame', 'crawlBots': 'CrawlBotsFrame_2'}
     """
     class_by_name: dict[str, str] = {}
-    for name in names:
+    for name in source_names:
         class_by_name[name] = find_unused_name(
             f"{_make_class_name(name)}{suffix}", class_by_name.values()
         )
     return class_by_name
 
 
-def _format_getter(argument: str, names: Iterable[str], value_type: str) -> str:
+def _format_getter(argument: str, literal_names: Iterable[str], value_type: str) -> str:
     """Return the source of an overload of ``__getitem__`` for some names.
 
     ``argument`` is the name of its parameter, and ``value_type`` the type that it returns.
     """
-    key_type = f"Literal[{', '.join(map(repr, names))}]"
+    key_type = f"Literal[{', '.join(map(repr, literal_names))}]"
     return _GETTER_TEMPLATE.format(argument=argument, key=key_type, value=value_type)
 
 

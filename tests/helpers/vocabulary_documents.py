@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from aatoolkit.availability.detect import WORDS
+from aatoolkit.availability.detect import STATUS_AND_CAUSE_BY_TERM
 
 NOUNS = (
     *("data", "dataset", "sample", "coverage", "availability", "status", "state", "quality"),
@@ -32,7 +32,7 @@ BEGINNINGS = (
     *("", "_", "@", "$", "has", "is", "no", "un", "missing", "partial", "low", "next", "last"),
 )
 WORDING = (
-    *WORDS,
+    *STATUS_AND_CAUSE_BY_TERM,
     *("n/a", "-", "Q", "M", "e", "*", "", "ok", "TRUE", "False", "Unknown", "red", "amber"),
     *("OBSERVATION_WINDOW_OPEN until 2026-12-01", "not connected", "GA4_NOT_CONNECTED"),
     *("Too few answers were collected.", "Engines gemini and grok did not run.", "12 of 30 days"),

@@ -198,7 +198,7 @@ def test_what_is_asked_together_is_rejected_together() -> None:
     body = {"first": states, "second": states, "rows": ANSWER["rows"]}
     section = draft_of({"crawl": body}, {}, OPTIONS)["crawl"]
     (question, *_) = aa.profile.Draft.confirm({"crawl": section})
-    places = {question.place.at, *(place.at for place in question.place.alike)}
+    places = {question.place.at, *(place.at for place in question.place.similar_candidates)}
     assert len(places) > 1
     question.reject()
     assert places <= {rule.at for rule in section.section.rules}

@@ -196,14 +196,14 @@ def test_an_empty_project_is_drafted_without_a_claim(scripted, reply):
 def test_a_section_whose_draft_fails_is_an_error_of_that_section(draft, project, monkeypatch):
     from aatoolkit.profile import drafting
 
-    real = drafting.analyse
+    real = drafting.analyse_section
 
     def failing(section: str, *rest: Any) -> Any:
         if section == "crawl":
             raise ZeroDivisionError("a fault of ours")
         return real(section, *rest)
 
-    monkeypatch.setattr(drafting, "analyse", failing)
+    monkeypatch.setattr(drafting, "analyse_section", failing)
     result = aa.profile.draft(project, sections=SECTIONS, progress=False)
     assert set(result) == set(SECTIONS) - {"crawl"}
     assert isinstance(result.errors["crawl"], PayloadError)

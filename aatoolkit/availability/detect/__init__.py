@@ -24,13 +24,13 @@ from aatoolkit.availability.detect.detection import (
     explains_absence,
     is_availability_header,
 )
-from aatoolkit.availability.detect.facts import Hint, Signal, raw
-from aatoolkit.availability.detect.words import WORDS, is_sample_size, read_word
+from aatoolkit.availability.detect.facts import Hint, Signal, to_json_text
+from aatoolkit.availability.detect.words import STATUS_AND_CAUSE_BY_TERM, is_sample_size, read_word
 from aatoolkit.sections.availability_rule import REFERENCE_RULE, Rule
 
 __all__ = [
     "REFERENCE_RULE",
-    "WORDS",
+    "STATUS_AND_CAUSE_BY_TERM",
     "Detection",
     "Hint",
     "Rule",
@@ -39,6 +39,6 @@ __all__ = [
     "explains_absence",
     "is_availability_header",
     "is_sample_size",
-    "raw",
     "read_word",
+    "to_json_text",
 ]

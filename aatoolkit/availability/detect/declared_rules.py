@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_datetime
-from aatoolkit.availability.detect.facts import Hint, ResponseScan, raw
-from aatoolkit.availability.detect.general_rules import Entry, add_entry
+from aatoolkit.availability.detect.facts import Hint, ResponseScan, to_json_text
+from aatoolkit.availability.detect.general_rules import Entry, add_entry_signal
 from aatoolkit.availability.detect.words import (
     AVAILABLE,
     NO_MEANING,
@@ -42,11 +42,11 @@ from aatoolkit.sections.availability_rule import (
     REFERENCE_RULE,
     Rule,
     join_short_list,
-    to_extent,
-    to_word,
+    to_completeness,
+    to_rule_word,
 )
 
-_WHY_UNKNOWN_WORD = "a word that the rule of this place does not know"
+_UNKNOWN_WORD_REASON = "a word that the rule of this place does not know"
 
 
 class RuleValue(NamedTuple):
@@ -74,7 +74,7 @@ class RuleValue(NamedTuple):
     row: Mapping[str, Any] = {}
 
 
-def read_rules(
+def apply_rules(
     response_scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str, str]
 ) -> bool:
     """Find by the user's rules, which name JSON paths, what a response says on its missing data.
@@ -83,7 +83,7 @@ def read_rules(
     be measured. Return whether the rules cover the whole response, so that the general rules, for
     responses of any service, need not read it.
     """
-    covers_response, joint_statements = False, []
+    covers_response, section_statements = False, []
     for rule in rules or (REFERENCE_RULE,):
         rule_values: list[RuleValue] = []
         status_steps = () if rule.kind == "header" else parse_pattern(rule.at)
@@ -95,7 +95,7 @@ def read_rules(
             status_steps = status_steps if is_plain_value else (*status_steps, Field(rule.status))
             if statement is not None and (rules or rule.is_whole(statement)):
                 signal_count_before = len(response_scan.signals)
-                _read_object(response_scan, rule, statement)
+                _read_status_object(response_scan, rule, statement)
                 if not (rule.total or is_plain_value):
                     covers_response |= len(response_scan.signals) > signal_count_before
                     continue
@@ -110,15 +110,15 @@ def read_rules(
                     response_scan.document, (*status_steps[:-1], Field(rule.total))
                 )
             response_scan.free_memory()
-        joint_statements += _read_rule_values(response_scan, rule, rule_values)
-    availability_by_target = explain_signals(response_scan)
+        section_statements += _read_rule_values(response_scan, rule, rule_values)
+    availability_by_target = add_missing_causes(response_scan)
     is_section_empty = any(
         signal.scope == "section" and signal.availability.status in EMPTY
         for signal in response_scan.signals
     )
     has_counts = not rules or has_numbers(response_scan.document)
     for target_availabilities, path, rule_name, value in (
-        () if is_section_empty else joint_statements
+        () if is_section_empty else section_statements
     ):
         availability = combine(
             _with_cause(availability, target, availability_by_target)
@@ -128,7 +128,7 @@ def read_rules(
             availability = replace(
                 availability, status=Status.PARTIAL
             )  # something else was counted
-        response_scan.add("section", None, availability, path, rule_name, value)
+        response_scan.add_signal("section", None, availability, path, rule_name, value)
     if rules:
         _read_first_day(response_scan, rules)
     if response_scan.unknown_words:  # one of them may say that data are missing
@@ -160,7 +160,7 @@ def _read_first_day(response_scan: ResponseScan, rules: tuple[Rule, ...]) -> Non
         if not (is_on_rule_path and matches_form(path_values.key, "begun") and first_day in dates):
             continue
         if first_day > min(dates) or len(dates) < (response_scan.requested_days or 0):
-            response_scan.add(
+            response_scan.add_signal(
                 "section", None, PARTIAL, path_values.vector.path(0), "through", first_day
             )
 
@@ -169,7 +169,7 @@ AvailabilityByTarget = Mapping[str | None, Availability]
 """Maps an engine or field to an availability that says that it has no data, and the cause."""
 
 
-def explain_signals(response_scan: ResponseScan) -> AvailabilityByTarget:
+def add_missing_causes(response_scan: ResponseScan) -> AvailabilityByTarget:
     """Add the missing causes to signals (statements on data) of the status ``unavailable``.
 
     Such a signal gets the availability of another signal about the same engine (AI assistant) or
@@ -209,21 +209,21 @@ def _with_cause(
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
     """Return a copy of a JSON value without the fields at a path; ``steps`` is the parsed path."""
-    first_step, *further_steps = steps
-    is_last = not any(isinstance(step, Field | NamedColumn) for step in further_steps)
-    if isinstance(value, list) and isinstance(first_step, Elements) and not is_last:
-        return [_remove_path(item, further_steps) for item in value]
+    first_step, *remaining_steps = steps
+    is_last_field = not any(isinstance(step, Field | NamedColumn) for step in remaining_steps)
+    if isinstance(value, list) and isinstance(first_step, Elements) and not is_last_field:
+        return [_remove_path(item, remaining_steps) for item in value]
     if not isinstance(value, dict) or not isinstance(first_step, Field | Entries):
         return value
-    removed_names = {first_step.name} if isinstance(first_step, Field) else value.keys()
+    path_keys = {first_step.name} if isinstance(first_step, Field) else value.keys()
     return {
-        name: _remove_path(item, further_steps) if name in removed_names else item
+        name: _remove_path(item, remaining_steps) if name in path_keys else item
         for name, item in value.items()
-        if name not in removed_names or not is_last
+        if name not in path_keys or not is_last_field
     }
 
 
-def read_value(rule: Rule, value: Any, reason: object = None) -> Availability | None:
+def read_availability(rule: Rule, value: Any, reason: object = None) -> Availability | None:
     """Return the availability (a status, cause and reason) that a rule gives to a value, or None.
 
     ``reason`` is the explanation beside the value.
@@ -231,21 +231,25 @@ def read_value(rule: Rule, value: Any, reason: object = None) -> Availability | 
     Examples
     --------
     >>> rule = Rule(words={"green": "available", True: "not_run"})
-    >>> str(read_value(rule, "green")), str(read_value(rule, True)), str(read_value(rule, False))
-    ('available', 'unavailable (not run)', 'unknown: False')
+    >>> [str(read_availability(rule, value)) for value in ("green", True, False)]
+    ['available', 'unavailable (not run)', 'unknown: False']
     """
     if isinstance(value, dict):
-        return read_value(rule, rule.value_in(value), value.get(rule.reason))
+        return read_availability(rule, rule.value_in(value), value.get(rule.reason))
     if value is MISSING or isinstance(value, list):
         return None
-    text = to_word(value)
+    value_text = to_rule_word(value)
     meaning, _ = rule.meaning_of(value)
     if meaning is not None:
         return read_word(meaning, reason)
     if value is None or isinstance(value, float):
         return None
-    term = find_word_in_text(text) if " " in text.strip() and find_word(text) is None else None
-    return term.with_reason(text) if term else read_word(value, reason)
+    status_word = (
+        find_word_in_text(value_text)
+        if " " in value_text.strip() and find_word(value_text) is None
+        else None
+    )
+    return status_word.with_reason(value_text) if status_word else read_word(value, reason)
 
 
 def _find_rule_values(
@@ -256,9 +260,9 @@ def _find_rule_values(
     A rule may also name one of the HTTP ``headers``.
     """
     if rule.kind == "header":
-        for name, text in headers.items():
+        for name, header_value in headers.items():
             if name.lower() == rule.header:
-                yield RuleValue("section", None, text, f"header {rule.header}")
+                yield RuleValue("section", None, header_value, f"header {rule.header}")
         return
     window_days = response_scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
@@ -297,7 +301,7 @@ def _find_rule_values(
                 yield RuleValue(scope, entry_target, entry, path + format_key(name))
         elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
-                item = to_extent(item, record.get(rule.total, window_days))
+                item = to_completeness(item, record.get(rule.total, window_days))
                 if item is None:
                     continue
             _, named_engine = rule.meaning_of(item)
@@ -313,7 +317,7 @@ def _find_rule_values(
                 subject = ("engine", engine) if isinstance(engine, str) else find_target(row_fields)
             elif isinstance(last_step, Elements) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
-            words_by_subject.setdefault(subject, set()).add(to_word(item))
+            words_by_subject.setdefault(subject, set()).add(to_rule_word(item))
             if item is not None or "null" in rule.words:
                 row_statements.append((subject, target, item, path, record))
     for subject, target, item, path, record in row_statements:
@@ -324,7 +328,7 @@ def _find_rule_values(
         yield RuleValue(scope, stated_target, item, path, row)
 
 
-JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
+SectionStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
 """What one rule says about all engines or rows, which together make up all data of the response.
 
 The first item is a list of tuples: an engine or row, and its availability. Then come the JSON path,
@@ -334,20 +338,21 @@ the name of the rule, and the value that was read.
 
 def _read_rule_values(
     response_scan: ResponseScan, rule: Rule, rule_values: Sequence[RuleValue]
-) -> list[JointStatement]:
+) -> list[SectionStatement]:
     """Add a `Signal` (a statement on missing data) for each value that has a meaning.
 
     The signals are added to ``response_scan``. If the values are about all engines (AI assistants)
     or all rows, they together describe all data. The result is then a list with one
-    `JointStatement` (the availability of each engine or row), else an empty list.
+    `SectionStatement` (the availability of each engine or row), else an empty list.
     """
     signal_count_before = len(response_scan.signals)
-    value_count = len(rule_values)
+    rule_value_count = len(rule_values)
     rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != NO_MEANING]
     # The type is in the key because 1 and True are equal.
     rule_value_by_key = {(type(item.value), repr(item.value)): item for item in rule_values}
     availability_by_key = {
-        key: _find_known_state(response_scan, rule, item) for key, item in rule_value_by_key.items()
+        key: _find_known_availability(response_scan, rule, item)
+        for key, item in rule_value_by_key.items()
     }
     values_and_availabilities = [
         (item, availability)
@@ -365,19 +370,19 @@ def _read_rule_values(
         if has_data and item.scope == "section" and availability.status in EMPTY:
             availability = replace(availability, status=Status.PARTIAL)
         if item.scope == "entry":
-            add_entry(
+            add_entry_signal(
                 response_scan,
                 Entry(item.target or "", rule.of, item.value, item.path),
                 availability,
             )
         elif item.scope != "part":
-            response_scan.add(
+            response_scan.add_signal(
                 item.scope, item.target, availability, item.path, rule.name, item.value
             )
         elif availability.status in EMPTY:
             # One engine lacks data; other engines measure the row, so the row is partial.
             partial_availability = replace(availability, status=Status.PARTIAL)
-            response_scan.add(
+            response_scan.add_signal(
                 "row", item.target, partial_availability, item.path, rule.name, item.value
             )
     response_scan.signals[signal_count_before:] = [
@@ -394,7 +399,7 @@ def _read_rule_values(
     }
     # If every engine has a state, these states together are that of the section.
     covers_all_engines = _is_about_all_engines(rule) and len(value_by_target) == len(rule_values)
-    if not 0 < len(values_and_availabilities) == value_count or not (
+    if not 0 < len(values_and_availabilities) == rule_value_count or not (
         covers_all_engines or (is_about_rows and are_all_empty)
     ):
         return []
@@ -420,7 +425,7 @@ def _is_about_all_engines(rule: Rule) -> bool:
     return "available" in rule.words.values() or not may_list_missing
 
 
-def _find_known_state(
+def _find_known_availability(
     response_scan: ResponseScan, rule: Rule, rule_value: RuleValue
 ) -> Availability | None:
     """Return the availability that a rule gives to a value; None if the rule gives none.
@@ -428,18 +433,18 @@ def _find_known_state(
     A value that the rule does not explain may say that data are missing, so it is stored in
     ``response_scan`` as a `Hint` (a value to show to the user).
     """
-    availability = read_value(rule, rule_value.value)
+    availability = read_availability(rule, rule_value.value)
     if availability is None or availability.status != Status.UNKNOWN:
         return availability
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
     if not isinstance(rule_value.value, bool) or not {"true", "false"} & {*rule.words}:
-        hint = Hint(rule_value.path, raw(rule_value.value), _WHY_UNKNOWN_WORD)
-        response_scan.unknown_words.setdefault((rule.at, to_word(rule_value.value)), hint)
+        hint = Hint(rule_value.path, to_json_text(rule_value.value), _UNKNOWN_WORD_REASON)
+        response_scan.unknown_words.setdefault((rule.at, to_rule_word(rule_value.value)), hint)
     return None
 
 
-def _read_object(
-    response_scan: ResponseScan, rule: Rule, statement_object: Mapping[str, Any]
+def _read_status_object(
+    response_scan: ResponseScan, rule: Rule, status_object: Mapping[str, Any]
 ) -> None:
     """Read an object such as ``{"status": "partial", "engines": {"gemini": "not_run"}}`` by a rule.
 
@@ -448,10 +453,10 @@ def _read_object(
     """
     object_path = "$" + "".join(map(format_key, rule.steps))
     rule_values = []
-    if rule.status in statement_object:
-        rule_values.append(RuleValue("section", None, statement_object, object_path))
+    if rule.status in status_object:
+        rule_values.append(RuleValue("section", None, status_object, object_path))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
-        statements = statement_object.get(name)
+        statements = status_object.get(name)
         for target, value in statements.items() if isinstance(statements, dict) else ():
             statement = value if isinstance(value, dict) else {rule.status: value}
             path = f"{object_path}{format_key(name)}{format_key(target)}"
@@ -466,8 +471,8 @@ def _read_object(
         sample_size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         sample_size = sample_size if type(sample_size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
-        availability = read_value(rule, status, statement.get(rule.reason)) or UNKNOWN
-        response_scan.add(
+        availability = read_availability(rule, status, statement.get(rule.reason)) or UNKNOWN
+        response_scan.add_signal(
             scope,
             target,
             availability,

@@ -17,7 +17,7 @@ from typing import Any
 
 from aatoolkit._util.lexicon import ends_with_word_of, fold, join_words, matches_form
 from aatoolkit.availability.detect import general_rules
-from aatoolkit.availability.detect.declared_rules import explain_signals, read_rules
+from aatoolkit.availability.detect.declared_rules import add_missing_causes, apply_rules
 from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, Signal
 from aatoolkit.availability.detect.general_rules import (
     ENVELOPE_RULES,
@@ -26,18 +26,18 @@ from aatoolkit.availability.detect.general_rules import (
 )
 from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.words import (
+    AVAILABILITY_BY_HTTP_STATUS,
     AVAILABILITY_BY_TERM,
-    FAILURE,
-    MEANING_BY_HTTP_STATUS,
+    FAILED,
     STATED,
     STRONG,
     find_reason,
     find_strong_word,
     find_strongest_word,
-    is_code,
+    is_code_text,
     is_state_key,
     partial_if_measured,
-    rate_key,
+    score_key,
     state_of_listed_names,
     state_of_named_flag,
 )
@@ -65,7 +65,9 @@ def _add_engines_without_data(response_scan: ResponseScan, options: ScopeOptions
     ):
         availability = AVAILABILITY_BY_TERM["not_run" if is_configured else "not_configured"]
         if not (is_configured and has_run) and fold(engine) not in stated_engines:
-            response_scan.add("engine", engine, availability, "scope options", "options", engine)
+            response_scan.add_signal(
+                "engine", engine, availability, "scope options", "options", engine
+            )
 
 
 def detect(
@@ -116,7 +118,7 @@ def detect(
     """
     engines = () if options is None else options.engines["engine"].astype(str)
     response_scan = ResponseScan(document, engines, vector, days)
-    failure, is_documented = None, False
+    failure_message, is_documented = None, False
     try:
         is_documented = _add_signals(response_scan, to_rule_tuple(rule), status, headers or {})
         if options is not None:
@@ -124,10 +126,10 @@ def detect(
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:
-        failure = _describe_failure(error)
-    if failure is not None:
-        warn(failure, SchemaDriftWarning)
-    return Detection(response_scan, headers or {}, failure, is_documented)
+        failure_message = _describe_failure(error)
+    if failure_message is not None:
+        warn(failure_message, SchemaDriftWarning)
+    return Detection(response_scan, headers or {}, failure_message, is_documented)
 
 
 class Detection:
@@ -160,13 +162,13 @@ class Detection:
     @cached_property
     def hints(self) -> list[Hint]:
         """A list of values that may say which data could be measured, but were not understood."""
-        failures = [Hint("$", None, self.failure)] if self.failure else []
+        failure_hints = [Hint("$", None, self.failure)] if self.failure else []
         try:
             hints = find_hints(self._scan, {} if self.is_documented else self._headers)
             self._scan.free_memory()
-            return failures + hints
+            return failure_hints + hints
         except Exception as error:
-            return [*failures, Hint("$", None, _describe_failure(error))]
+            return [*failure_hints, Hint("$", None, _describe_failure(error))]
 
 
 def _add_signals(
@@ -180,14 +182,14 @@ def _add_signals(
     The HTTP status, the headers and the body are read. ``declared_rules`` are the user's. Return
     True if only the documented object ``availability`` of the body was read, else False.
     """
-    if read_status(response_scan, status):
+    if read_http_status(response_scan, status):
         return False
     rule_headers = {rule.header for rule in declared_rules if rule.kind == "header"}
     read_headers(
         response_scan,
         {name: value for name, value in headers.items() if name.lower() not in rule_headers},
     )
-    covers_response = read_rules(response_scan, declared_rules, headers)
+    covers_response = apply_rules(response_scan, declared_rules, headers)
     if not covers_response:
         if isinstance(response_scan.document, dict):
             general_rules.read_envelope(response_scan, Member("", response_scan.document, "$", {}))
@@ -210,9 +212,9 @@ def _add_signals(
                 )
             )
         ]
-        explain_signals(response_scan)
+        add_missing_causes(response_scan)
     if declared_rules or not covers_response:
-        _conclude_about_section(response_scan, has_rules=bool(declared_rules))
+        _infer_section_signal(response_scan, has_rules=bool(declared_rules))
     if not covers_response:
         general_rules.read_prose(response_scan)
     return covers_response and not declared_rules
@@ -221,7 +223,7 @@ def _add_signals(
 # --- the whole -------------------------------------------------------------------------------
 
 
-def _conclude_about_section(response_scan: ResponseScan, *, has_rules: bool) -> None:
+def _infer_section_signal(response_scan: ResponseScan, *, has_rules: bool) -> None:
     """Add a `Signal` about the whole response, if the signals about its parts imply one.
 
     A `Signal` is a statement of the response on its data. For example, if the signals say that
@@ -257,31 +259,34 @@ def _conclude_about_section(response_scan: ResponseScan, *, has_rules: bool) -> 
         ]
     statuses = {availability.status for availability in availabilities}
     # A map of only the engines that lack data says nothing about the others.
-    covers_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
+    covers_engines = len(signals) > 1 and all(map(_is_from_engine_map, signals))
     stated_engines = {fold(signal.target or "") for signal in signals if signal.scope == "engine"}
     covers_engines |= (
         bool(response_scan.project_engines) and response_scan.project_engines <= stated_engines
     )
     # What some engines do not show says nothing of the others.
-    is_of_some = statuses == {Status.NOT_APPLICABLE} and bool(stated_engines) and not covers_engines
+    is_about_some_engines = (
+        statuses == {Status.NOT_APPLICABLE} and bool(stated_engines) and not covers_engines
+    )
     is_only_pending = {availability.cause for availability in availabilities} == {
         Cause.PENDING
-    } and response_scan.is_without_data
+    } and response_scan.has_no_data
     is_all_unmeasured = statuses <= {*EMPTY} and (
-        is_only_pending or ((has_rules or covers_engines) and not has_data and not is_of_some)
+        is_only_pending
+        or ((has_rules or covers_engines) and not has_data and not is_about_some_engines)
     )
-    lacks_nothing = has_rules and has_data and not response_scan.unknown_words
-    lacks_nothing &= Status.AVAILABLE in statuses
-    lacks_nothing &= statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
-    lacks_nothing &= not any(general_rules.iter_prose_statements(response_scan))
-    if availabilities and (is_all_unmeasured or lacks_nothing):
+    is_all_measured = has_rules and has_data and not response_scan.unknown_words
+    is_all_measured &= Status.AVAILABLE in statuses
+    is_all_measured &= statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
+    is_all_measured &= not any(general_rules.iter_prose_statements(response_scan))
+    if availabilities and (is_all_unmeasured or is_all_measured):
         signal = signals[0]
-        response_scan.add(
+        response_scan.add_signal(
             "section", None, combine(availabilities), signal.path, signal.rule, signal.raw
         )
 
 
-def _is_of_each_engine(signal: Signal) -> bool:
+def _is_from_engine_map(signal: Signal) -> bool:
     """Return whether a signal was read from an object with one entry per engine (AI assistant).
 
     Return False for an object such as ``missingEngines``, which has only the engines without data.
@@ -312,7 +317,7 @@ def _describe_failure(error: Exception) -> str:
 # 503                            is still to come, …); else an error
 # 400                            as 204, if the body says that a source is not connected
 # 206, 401, 429, others          an error: it is about the call, the account or the service
-_EXPLAINING_STATUSES = {400, 422, *MEANING_BY_HTTP_STATUS} - {202, 204, 205, 206, 401, 429}
+_EXPLAINING_STATUSES = {400, 422, *AVAILABILITY_BY_HTTP_STATUS} - {202, 204, 205, 206, 401, 429}
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 
 # Words about a domain, which is the reason of an error, unless it is not connected to the gateway.
@@ -344,23 +349,27 @@ _BOOL_BY_TEXT = {"true": True, "false": False, "yes": True, "no": False, "1": Tr
 # --- the status ------------------------------------------------------------------------------
 
 
-def read_status(response_scan: ResponseScan, status: int) -> bool:
+def read_http_status(response_scan: ResponseScan, status: int) -> bool:
     """Add a `Signal` (a statement on missing data) if the HTTP status, such as 204, implies one.
 
     Return whether the rest of the response is to be ignored.
     """
-    if status < 400 and status not in MEANING_BY_HTTP_STATUS:
+    if status < 400 and status not in AVAILABILITY_BY_HTTP_STATUS:
         return False
-    meaning = MEANING_BY_HTTP_STATUS.get(status, FAILURE)
+    availability = AVAILABILITY_BY_HTTP_STATUS.get(status, FAILED)
     text_by_key = dict(iter_error_texts(response_scan.document))
-    term = find_strong_word(text_by_key.values()) or find_strongest_word(
-        filter(is_code, text_by_key.values())
+    status_word = find_strong_word(text_by_key.values()) or find_strongest_word(
+        filter(is_code_text, text_by_key.values())
     )
-    if term and term.canonical not in ("available", "partial", "unavailable", "error"):
-        meaning = term.availability
-    meaning = replace(meaning, reason=find_reason(text_by_key))
-    meaning = partial_if_measured(meaning, response_scan.nonzero_flags) if status < 400 else meaning
-    response_scan.add("section", None, meaning, "status", "transport", status)
+    if status_word and status_word.term not in ("available", "partial", "unavailable", "error"):
+        availability = status_word.availability
+    availability = replace(availability, reason=find_reason(text_by_key))
+    availability = (
+        partial_if_measured(availability, response_scan.nonzero_flags)
+        if status < 400
+        else availability
+    )
+    response_scan.add_signal("section", None, availability, "status", "transport", status)
     return status != 206
 
 
@@ -379,34 +388,42 @@ def explains_absence(status: int, body: Any) -> bool:
     >>> explains_absence(409, {"message": message})
     True
     """
-    if status not in _EXPLAINING_STATUSES or not isinstance(body, dict) or _names_parameter(body):
+    if (
+        status not in _EXPLAINING_STATUSES
+        or not isinstance(body, dict)
+        or _mentions_parameter(body)
+    ):
         return False
     keys_and_texts = [*iter_error_texts(body)]
-    texts = [
-        text
-        for key, text in keys_and_texts
+    reason_texts = [
+        error_text
+        for key, error_text in keys_and_texts
         if ends_with_word_of(key, "reason") or is_state_key(key)
     ]
-    codes = [text for _, text in keys_and_texts if is_code(text)]
-    code_term = find_strongest_word(codes, STRONG)
-    is_about_source = code_term and code_term.canonical in _DATA_SOURCE_TERMS
-    if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(join_words, codes))):
+    error_codes = [error_text for _, error_text in keys_and_texts if is_code_text(error_text)]
+    code_word = find_strongest_word(error_codes, STRONG)
+    is_about_source = code_word and code_word.term in _DATA_SOURCE_TERMS
+    if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(join_words, error_codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
-        texts = codes
-    sentence = " ".join(map(join_words, texts))
-    term = find_strong_word(texts)
+        reason_texts = error_codes
+    sentence = " ".join(map(join_words, reason_texts))
+    status_word = find_strong_word(reason_texts)
     is_about_call = _CALL_PROBLEM_PATTERN.search(sentence) or _HOST_PROBLEM_PATTERN.search(sentence)
-    if is_about_call or term is None or term.strength < STRONG:
+    if is_about_call or status_word is None or status_word.strength < STRONG:
         return False
     if status == 400:
-        return term.canonical == "not_connected"
-    if term.canonical == "forbidden":
+        return status_word.term == "not_connected"
+    if status_word.term == "forbidden":
         return _PAID_PLAN_PATTERN.search(sentence) is not None
     # An unavailable service is not an unavailable section.
-    return term.canonical not in ("error", "available", "unavailable" if status == 503 else "error")
+    return status_word.term not in (
+        "error",
+        "available",
+        "unavailable" if status == 503 else "error",
+    )
 
 
-def _names_parameter(body: Any, depth: int = 0) -> bool:
+def _mentions_parameter(body: Any, depth: int = 0) -> bool:
     """Return whether the body of an error response names a wrong parameter of the request.
 
     The body then has a key such as ``parameter`` or ``allowed``. ``depth`` is the depth of nesting,
@@ -416,7 +433,8 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
         return False
     parameter_keys = {"parameter", "param", "allowed", "suggestions"}
     return any(
-        (fold(key) in parameter_keys and value != "section") or _names_parameter(value, depth + 1)
+        (fold(key) in parameter_keys and value != "section")
+        or _mentions_parameter(value, depth + 1)
         for key, value in body.items()
     )
 
@@ -456,7 +474,7 @@ def is_availability_header(header_name: str) -> bool:
     """
     key = header_name.lower().removeprefix("x-")
     return (
-        rate_key(key) == STATED
+        score_key(key) == STATED
         or header_name.lower() in ("warning", "link")
         or any(state_of_named_flag(key, value) for value in (False, True))
     )

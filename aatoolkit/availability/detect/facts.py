@@ -19,10 +19,10 @@ from aatoolkit.availability.detect.words import (
     echoes_request,
     find_target,
     has_numbers,
-    is_bookkeeping,
+    is_metadata_key,
     is_sample_size,
     partial_if_measured,
-    rate_key,
+    score_key,
     state_of_listed_names,
 )
 from aatoolkit.availability.status import EMPTY, Availability, Status
@@ -33,7 +33,7 @@ from aatoolkit.jsontree.vectors import Vector
 DAY_PATTERN = re.compile(r"\d{4}-\d\d-\d\d")  # also matches the date of a timestamp
 
 # The maximum length of a value that is kept as JSON text, in characters.
-_MAX_RAW_LENGTH = 500
+_MAX_JSON_LENGTH = 500
 
 _MAX_DEPTH = 24
 MAX_FIELDS = 300
@@ -96,13 +96,13 @@ class Hint:
     why: str
 
 
-def raw(value: Any) -> str:
+def to_json_text(value: Any) -> str:
     """Return a value as JSON text, truncated if it is long."""
     try:
         text = plain_json(value)
     except RecursionError:
         text = "…"
-    return text if len(text) <= _MAX_RAW_LENGTH else text[: _MAX_RAW_LENGTH - 1] + "…"
+    return text if len(text) <= _MAX_JSON_LENGTH else text[: _MAX_JSON_LENGTH - 1] + "…"
 
 
 class PathValues(NamedTuple):
@@ -132,13 +132,13 @@ class PathValues(NamedTuple):
 class Member(NamedTuple):
     """A key of a JSON object, with the value of the key and the JSON path of this value.
 
-    ``siblings`` is the object that contains the key.
+    ``parent_object`` is the object that contains the key.
     """
 
     key: str
     value: Any
     path: str
-    siblings: Mapping[str, Any]
+    parent_object: Mapping[str, Any]
     declared_path: str = ""
     """The path as columns declare it: without the names of wrapper objects."""
 
@@ -147,7 +147,7 @@ class Member(NamedTuple):
         """Whether the value is a dict."""
         return isinstance(self.value, dict)
 
-    def child(self, name: str, value: Any) -> Member:
+    def make_child(self, name: str, value: Any) -> Member:
         """Return a `Member` for one key of the object that is the value of this member.
 
         ``name`` is the key, and ``value`` the value of the key.
@@ -199,7 +199,7 @@ class ResponseScan:
             if isinstance(attribute, cached_property):
                 self.__dict__.pop(name, None)
 
-    def add(
+    def add_signal(
         self,
         scope: str,
         target: str | None,
@@ -234,20 +234,30 @@ class ResponseScan:
         )
         if is_unexplained and availability.status not in (Status.AVAILABLE, Status.UNKNOWN):
             availability = replace(
-                availability, reason=f"{path.rpartition('.')[2]} is {raw(value)}"
+                availability, reason=f"{path.rpartition('.')[2]} is {to_json_text(value)}"
             )
         self.signals.append(
-            Signal(scope, target, availability, sample_size, as_of, path, rule, raw(value), rows)
+            Signal(
+                scope,
+                target,
+                availability,
+                sample_size,
+                as_of,
+                path,
+                rule,
+                to_json_text(value),
+                rows,
+            )
         )
 
-    def add_about_section(self, availability: Availability, member: Member, rule: str) -> None:
+    def add_section_signal(self, availability: Availability, member: Member, rule: str) -> None:
         """Append a `Signal` that says whether all data of the response could be measured.
 
         The statement was read from ``member``, a key of the response with its value. ``rule`` is
         the name of the rule that read it.
         """
         availability = partial_if_measured(availability, self.nonzero_flags)
-        self.add("section", None, availability, member.path, rule, member.value)
+        self.add_signal("section", None, availability, member.path, rule, member.value)
 
     @property
     def has_section_signal(self) -> bool:
@@ -262,7 +272,11 @@ class ResponseScan:
 
     def path_of(self, name: str) -> str:
         """Return the path of the field with this name; ``name`` if there is not exactly one."""
-        paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
+        paths = (
+            []
+            if any(character in name for character in ".[{")
+            else self._field_paths.get(fold(name), [])
+        )
         return paths[0] if len(paths) == 1 else name
 
     def has_field(self, field_name: str) -> bool:
@@ -308,9 +322,11 @@ class ResponseScan:
             if has_word_of(path_values.key, "when") or path_values.steps.count(Elements()) > 1
         )
         date_texts = (
-            text for path_values in day_values for text in path_values.vector.values_of_type(str)
+            date_text
+            for path_values in day_values
+            for date_text in path_values.vector.values_of_type(str)
         )
-        return {text[:10] for text in date_texts if DAY_PATTERN.match(text)}
+        return {date_text[:10] for date_text in date_texts if DAY_PATTERN.match(date_text)}
 
     @cached_property
     def has_list_of_numbers(self) -> bool:
@@ -321,7 +337,7 @@ class ResponseScan:
         )
 
     @cached_property
-    def is_without_data(self) -> bool:
+    def has_no_data(self) -> bool:
         """Whether the response has no numbers, and its lists are empty or null.
 
         False if the response has neither a list nor a null.
@@ -347,7 +363,7 @@ class ResponseScan:
             path_values
             for path_values in self.all_path_values
             if path_values.steps and (path_values.is_in_list or not is_sample_size(path_values.key))
-            if not is_bookkeeping(path_values.key)
+            if not is_metadata_key(path_values.key)
         ]
         nonzero_flags = {
             is_nonzero
@@ -405,13 +421,13 @@ class ResponseScan:
         return all_path_values
 
     @property
-    def records(self) -> Iterator[Records]:
-        """Yield, for each path of lists, the JSON objects in these lists as `Records`."""
+    def records(self) -> Iterator[ListRecords]:
+        """Yield, for each path of lists, the JSON objects in these lists as `ListRecords`."""
         for items in self.all_path_values:
-            if not items.is_list or not len(items.vector) or any(map(rate_key, items.names)):
+            if not items.is_list or not len(items.vector) or any(map(score_key, items.names)):
                 continue
             if items.vector.path(0).rpartition("[")[0] not in self.statement_list_paths:
-                yield Records(items.vector, self.add)
+                yield ListRecords(items.vector, self.add_signal)
 
     @cached_property
     def _field_paths(self) -> dict[str, list[str]]:
@@ -432,14 +448,14 @@ def _may_hold_data(name: str) -> bool:
 
     Metadata and copies of the request's filters are not data.
     """
-    return not (echoes_request(name) or ends_with_word_of(name, "holder") or rate_key(name) > 1)
+    return not (echoes_request(name) or ends_with_word_of(name, "holder") or score_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
     """Return whether a field may say which other fields are missing, such as ``nullReasons``."""
     is_statement = (
-        rate_key(name) > 0
+        score_key(name) > 0
         or state_of_listed_names(name) is not None
         or is_word_of(name, "footnote")
     )
@@ -450,11 +466,11 @@ RowAvailabilities = list[tuple[int, Availability]]
 """Tuples of the position of a row, from 0, and the availability of the row."""
 
 
-class Records:
+class ListRecords:
     """All JSON objects in the lists at one path.
 
     For example, at the path ``days[].rows[]`` there is one list for each element of ``days``.
-    ``store_signal`` is the method `ResponseScan.add`, which stores a statement on missing data.
+    ``store_signal`` is the method `ResponseScan.add_signal`, which stores a statement on data.
     """
 
     def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
@@ -487,7 +503,12 @@ class Records:
         ]
 
     def add_signal(
-        self, name: str, row: int, meaning: Availability, rule: str, sibling: str | None = None
+        self,
+        name: str,
+        row: int,
+        availability: Availability,
+        rule: str,
+        sibling_name: str | None = None,
     ) -> None:
         """Store a signal: the statement of an object on whether its data could be measured.
 
@@ -497,18 +518,24 @@ class Records:
             The name of the field that has the statement.
         row : int
             The position of the object among all objects, from 0.
-        meaning : Availability
+        availability : Availability
             Whether the data could be measured.
         rule : str
             The name of the rule that read the statement.
-        sibling : str, optional
+        sibling_name : str, optional
             The field of the object that the statement is about; by default the whole object.
         """
         field_vector = self.rows.field(name)
-        path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
+        path = (
+            self.rows.path(row) if sibling_name is None else self.rows.field(sibling_name).path(row)
+        )
         target = path.removeprefix("$").removeprefix(".")
-        if rule == "row code" and meaning.status in EMPTY and has_numbers(self.rows.values[row]):
-            meaning = PARTIAL  # it is about some of the numbers
+        if (
+            rule == "row code"
+            and availability.status in EMPTY
+            and has_numbers(self.rows.values[row])
+        ):
+            availability = PARTIAL  # it is about some of the numbers
         self._store_signal(
-            "row", target, meaning, field_vector.path(row), rule, field_vector.values[row]
+            "row", target, availability, field_vector.path(row), rule, field_vector.values[row]
         )

@@ -22,15 +22,15 @@ from aatoolkit._util.lexicon import (
 from aatoolkit.availability.detect.facts import (
     DAY_PATTERN,
     MAX_FIELDS,
+    ListRecords,
     Member,
-    Records,
     ResponseScan,
     RowAvailabilities,
 )
 from aatoolkit.availability.detect.words import (
+    AVAILABILITY_BY_HTTP_STATUS,
     AVAILABILITY_BY_TERM,
-    FAILURE,
-    MEANING_BY_HTTP_STATUS,
+    FAILED,
     PARTIAL,
     PLAIN,
     STATED,
@@ -38,26 +38,26 @@ from aatoolkit.availability.detect.words import (
     UNAVAILABLE,
     WEAK,
     add_explanation,
+    cannot_be_status,
     echoes_request,
     find_absence_word,
-    find_entry_kind,
     find_nonzero_flags,
     find_reason,
     find_strong_word,
     find_strongest_word,
     find_target,
+    find_target_kind,
     find_word,
-    is_code,
-    is_no_status,
+    is_code_text,
     is_state_key,
     may_state_loss,
     partial_if_measured,
-    rate_key,
     read_absence_code,
     read_object_state,
     read_observation_code,
     read_state_beside_value,
     read_word,
+    score_key,
     split_key,
     state_of_entry,
     state_of_listed_names,
@@ -121,20 +121,22 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
     return entries
 
 
-def add_entry(response_scan: ResponseScan, entry: Entry, availability: Availability) -> None:
+def add_entry_signal(response_scan: ResponseScan, entry: Entry, availability: Availability) -> None:
     """Add a `Signal` that the data named by ``entry`` have the given availability.
 
     The entry names an engine (AI assistant), a field or the whole response.
     """
     name, scope, value, path = entry
     if name == response_scan.section_name or (scope is None and name == "overall"):
-        response_scan.add("section", None, availability, path, "map", value)
+        response_scan.add_signal("section", None, availability, path, "map", value)
     elif scope == "engine" or (scope is None and response_scan.is_engine(name)):
         if availability.cause == Cause.PENDING:
             availability = partial_if_measured(availability, response_scan.nonzero_flags)
-        response_scan.add("engine", name, availability, path, "map", value)
+        response_scan.add_signal("engine", name, availability, path, "map", value)
     else:
-        response_scan.add("field", response_scan.path_of(name), availability, path, "map", value)
+        response_scan.add_signal(
+            "field", response_scan.path_of(name), availability, path, "map", value
+        )
 
 
 def warn_of_unknown_word(response_scan: ResponseScan, word: str, path: str) -> Availability:
@@ -153,19 +155,20 @@ def warn_of_unknown_word(response_scan: ResponseScan, word: str, path: str) -> A
 
 
 def read_map_of_states(
-    response_scan: ResponseScan, key: str, entries: list[Entry], *, is_trusted: bool = False
+    response_scan: ResponseScan, key: str, entries: list[Entry], *, is_key_certain: bool = False
 ) -> bool:
     """Read the status of each engine or field from entries such as ``{"gemini": "not_run"}``.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each entry with a status.
-    Return whether there is such an entry. ``key`` is the key that has the entries. ``is_trusted``
-    says that the entries are known to be statuses; otherwise, this is guessed from their texts.
+    Return whether there is such an entry. ``key`` is the key that has the entries.
+    ``is_key_certain`` says that the entries are known to be statuses; otherwise, this is guessed
+    from their texts.
     """
-    meanings = [state_of_entry(entry.value, key) for entry in entries]
-    if None in meanings and not is_trusted and rate_key(key) < STATED:
+    availabilities = [state_of_entry(entry.value, key) for entry in entries]
+    if None in availabilities and not is_key_certain and score_key(key) < STATED:
         return False
-    is_sure = (
-        is_trusted
+    are_statuses = (
+        is_key_certain
         or has_word_of(key, "data")
         or any(
             entry.scope
@@ -175,34 +178,38 @@ def read_map_of_states(
         )
         or find_strongest_word((entry.value for entry in entries), STRONG)
     )
-    for entry, meaning in zip(entries, meanings, strict=True) if is_sure and any(meanings) else ():
-        if meaning is not None:
-            add_entry(response_scan, entry, meaning)
-        elif isinstance(entry.value, str) and not is_no_status(entry.value):
-            add_entry(
+    for entry, availability in (
+        zip(entries, availabilities, strict=True) if are_statuses and any(availabilities) else ()
+    ):
+        if availability is not None:
+            add_entry_signal(response_scan, entry, availability)
+        elif isinstance(entry.value, str) and not cannot_be_status(entry.value):
+            add_entry_signal(
                 response_scan, entry, warn_of_unknown_word(response_scan, entry.value, entry.path)
             )
-    return bool(is_sure and any(meanings))
+    return bool(are_statuses and any(availabilities))
 
 
 def read_names_without_data(
-    response_scan: ResponseScan, member: Member, *, is_trusted: bool = False
+    response_scan: ResponseScan, member: Member, *, is_key_certain: bool = False
 ) -> bool:
     """Read the engines (AI assistants) or fields listed under a key such as ``missingFields``.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each of them. Return
-    whether a signal was added. If ``is_trusted``, names are read even if the response has no field
-    of this name.
+    whether a signal was added. If ``is_key_certain``, names are read even if the response has no
+    field of this name.
     """
     key, value = member.key, member.value
-    scope, is_map = find_entry_kind(key), isinstance(value, dict)
+    scope, is_map = find_target_kind(key), isinstance(value, dict)
     availability, is_failure = state_of_listed_names(key), False
     if is_map and any(
         isinstance(item, list) and dict in map(type, item) for item in value.values()
     ):
         return False  # such as the rows of `gaps`, beside their count
     if availability is not None:
-        availability = availability if is_map else add_explanation(availability, member.siblings)
+        availability = (
+            availability if is_map else add_explanation(availability, member.parent_object)
+        )
     elif has_word_of(key, "failure"):
         availability, is_failure = AVAILABILITY_BY_TERM["error"], True
     elif is_map and matches_form(key, "reasons"):
@@ -220,20 +227,25 @@ def read_names_without_data(
             not entry.scope and response_scan.is_engine(entry.name)
         )
         is_known_field = (
-            is_trusted or (entry.scope and not is_map) or response_scan.has_field(entry.name)
+            is_key_certain or (entry.scope and not is_map) or response_scan.has_field(entry.name)
         )
-        must_lack_numbers = not (is_map or is_trusted or availability.status == Status.PARTIAL)
+        must_lack_numbers = not (is_map or is_key_certain or availability.status == Status.PARTIAL)
         if not is_engine and (
             not is_known_field or (must_lack_numbers and response_scan.has_number(entry.name))
         ):
             continue
-        entry_meaning = _state_of_entry_without_data(
+        entry_availability = _state_of_entry_without_data(
             entry, availability, is_in_map=is_map or is_failure
         )
         target = entry.name if is_engine else response_scan.path_of(entry.name)
         rule = "map" if is_map or is_failure else "list"
-        response_scan.add(
-            "engine" if is_engine else "field", target, entry_meaning, entry.path, rule, entry.value
+        response_scan.add_signal(
+            "engine" if is_engine else "field",
+            target,
+            entry_availability,
+            entry.path,
+            rule,
+            entry.value,
         )
     return len(response_scan.signals) > signal_count_before
 
@@ -248,12 +260,16 @@ def _state_of_entry_without_data(
     """
     item = entry.value
     if isinstance(item, dict):
-        item_meaning = read_object_state(item) or availability
-        return item_meaning if item_meaning.reason else with_reason(item_meaning, find_reason(item))
+        item_availability = read_object_state(item) or availability
+        return (
+            item_availability
+            if item_availability.reason
+            else with_reason(item_availability, find_reason(item))
+        )
     if not is_in_map or not isinstance(item, str):
         return availability
-    term = find_strong_word([item])
-    return with_reason(term.availability if term else availability, item)
+    status_word = find_strong_word([item])
+    return with_reason(status_word.availability if status_word else availability, item)
 
 
 def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
@@ -263,12 +279,12 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     missing data) to ``response_scan`` for each object. Return whether a signal was added.
     """
     key, value = member.key, member.value
-    scope = find_entry_kind(key)
+    scope = find_target_kind(key)
     entries = list_entries(value, member.path, scope)
     if isinstance(value, dict):
         entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
         is_map = all(entry_words) and not read_object_state(value)
-        return is_map and read_map_of_states(response_scan, key, entries, is_trusted=True)
+        return is_map and read_map_of_states(response_scan, key, entries, is_key_certain=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Records on whether engines are configured are scope options, not about this response.
     if any("configured" in record for record in records) or any(map(find_nonzero_flags, records)):
@@ -284,7 +300,7 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     if not has_missing_data or not (scope == "engine" or any(have_known_names)):
         return False
     response_scan.statement_list_paths.add(member.path)
-    return read_map_of_states(response_scan, key, entries, is_trusted=True)
+    return read_map_of_states(response_scan, key, entries, is_key_certain=True)
 
 
 # --- statements ------------------------------------------------------------------------------
@@ -301,17 +317,17 @@ def read_statement(
     """
     key, value = member.key, member.value
     signal_count_before = len(response_scan.signals)
-    is_availability_key = rate_key(key) == STATED or (
+    is_availability_key = score_key(key) == STATED or (
         isinstance(value, dict) and has_word_of(key, "extent")
     )
     min_strength = WEAK if is_availability_key else STRONG
-    meaning, text = None, value
+    availability, status_text = None, value
     if isinstance(value, str):
-        term = find_word(value)
-        if term and term.strength >= min_strength:
-            meaning = add_explanation(term.availability, member.siblings)
+        status_word = find_word(value)
+        if status_word and status_word.strength >= min_strength:
+            availability = add_explanation(status_word.availability, member.parent_object)
     elif isinstance(value, dict):
-        meaning = read_object_state(value, min_strength)
+        availability = read_object_state(value, min_strength)
         nested_values = (
             nested_object.values()
             for nested_object in value.values()
@@ -319,56 +335,62 @@ def read_statement(
         )
         has_false_value = any(item is False for item in chain.from_iterable(nested_values))
         is_of_some = has_false_value or has_word_of(key, "latest")
-        if is_of_some and meaning and meaning.status == Status.AVAILABLE:
-            meaning = None  # a part is not, or only the last day is said to be there
-        text = next(
+        if is_of_some and availability and availability.status == Status.AVAILABLE:
+            availability = None  # a part is not, or only the last day is said to be there
+        status_text = next(
             (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
             None,
         )
     if (
-        meaning is None
-        and isinstance(text, str)
+        availability is None
+        and isinstance(status_text, str)
         and min_strength == WEAK
-        and not is_no_status(text)
+        and not cannot_be_status(status_text)
         and has_word_of(key, "availability", "state")
     ):
-        meaning = warn_of_unknown_word(response_scan, text, member.path)
-    if meaning is not None and is_about_all:
-        response_scan.add_about_section(meaning, member, "statement")
-    elif meaning is not None:
-        response_scan.add("field", member.declared_path, meaning, member.path, "statement", value)
+        availability = warn_of_unknown_word(response_scan, status_text, member.path)
+    if availability is not None and is_about_all:
+        response_scan.add_section_signal(availability, member, "statement")
+    elif availability is not None:
+        response_scan.add_signal(
+            "field", member.declared_path, availability, member.path, "statement", value
+        )
     if isinstance(value, dict):
-        _read_statement_items(response_scan, member, min_strength, has_state=meaning is not None)
+        _read_statement_items(
+            response_scan, member, min_strength, has_own_status=availability is not None
+        )
     elif isinstance(value, list):
-        entries = list_entries(value, member.path, find_entry_kind(key))
+        entries = list_entries(value, member.path, find_target_kind(key))
         record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(record_entries) == len(value):
-            read_map_of_states(response_scan, key, record_entries, is_trusted=min_strength == WEAK)
+            read_map_of_states(
+                response_scan, key, record_entries, is_key_certain=min_strength == WEAK
+            )
     return len(response_scan.signals) > signal_count_before
 
 
 def _read_statement_items(
-    response_scan: ResponseScan, member: Member, min_strength: int, *, has_state: bool
+    response_scan: ResponseScan, member: Member, min_strength: int, *, has_own_status: bool
 ) -> None:
     """Read the engines (AI assistants) and fields named in an object such as ``dataAvailability``.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each of them.
-    ``min_strength`` is how surely a text must state availability to count. ``has_state`` says
+    ``min_strength`` is how surely a text must state availability to count. ``has_own_status`` says
     whether the object also has a status of its own.
     """
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
-    is_of_engines = objects and any(map(response_scan.is_engine, value))
-    scope = find_entry_kind(key) or ("engine" if is_of_engines else None)
+    has_engine_keys = objects and any(map(response_scan.is_engine, value))
+    scope = find_target_kind(key) or ("engine" if has_engine_keys else None)
     for name, item in value.items():
         path = member.path + format_key(name)
-        entry_kind = find_entry_kind(name)
+        target_kind = find_target_kind(name)
         if isinstance(item, list):
             if not read_names_without_data(
-                response_scan, Member(name, item, path, {}), is_trusted=True
+                response_scan, Member(name, item, path, {}), is_key_certain=True
             ):
                 read_map_of_states(
-                    response_scan, name, list_entries(item, path, entry_kind), is_trusted=True
+                    response_scan, name, list_entries(item, path, target_kind), is_key_certain=True
                 )
         elif isinstance(item, dict):
             availability = None if _is_state_or_reason(name) else read_object_state(item)
@@ -378,13 +400,13 @@ def _read_statement_items(
                 or response_scan.is_engine(name)
                 or response_scan.has_field(name)
             )
-            if entry_kind is not None and availability is None:
+            if target_kind is not None and availability is None:
                 read_map_of_states(
-                    response_scan, key, list_entries(item, path, entry_kind), is_trusted=True
+                    response_scan, key, list_entries(item, path, target_kind), is_key_certain=True
                 )
             elif availability is not None and is_target:
-                add_entry(response_scan, Entry(name, scope, item, path), availability)
-    if not has_state:
+                add_entry_signal(response_scan, Entry(name, scope, item, path), availability)
+    if not has_own_status:
         entries = {
             name: item
             for name, item in value.items()
@@ -406,36 +428,46 @@ def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
     return these keys. ``parent`` has the object as its value, and the JSON path of the object.
     """
     value_by_key = parent.value
-    key_by_folded_key = {fold(name): name for name in reversed([*value_by_key])}
-    used_keys = set()
+    key_by_folded_key = {
+        fold(explained_key): explained_key for explained_key in reversed([*value_by_key])
+    }
+    explaining_keys = set()
     for key, value in value_by_key.items():
-        folded_sibling, statement_kind = split_key(key)
-        name = key_by_folded_key.get(folded_sibling)
+        folded_name, statement_kind = split_key(key)
+        explained_key = key_by_folded_key.get(folded_name)
         if isinstance(value, dict) and ends_with_word_of(key, "holder"):
-            name, statement_kind = key_by_folded_key.get("".join(tokens(key)[:-1])), "statement"
+            explained_key, statement_kind = (
+                key_by_folded_key.get("".join(tokens(key)[:-1])),
+                "statement",
+            )
         elif isinstance(value, dict) and statement_kind != "reason":
             statement_kind = ""
-        may_state = statement_kind and isinstance(value, bool | str | dict)
-        if not may_state or name is None or name == key or has_word_of(name, "business"):
+        is_statement = statement_kind and isinstance(value, bool | str | dict)
+        if (
+            not is_statement
+            or explained_key is None
+            or explained_key == key
+            or has_word_of(explained_key, "business")
+        ):
             continue
-        availability = state_of_sibling(statement_kind, value, value_by_key[name])
+        availability = state_of_sibling(statement_kind, value, value_by_key[explained_key])
         if availability is not None:
-            used_keys.add(key)
-            explaining_member = parent.child(key, value)
-            if is_word_of(name, "wrapper"):
-                response_scan.add_about_section(availability, explaining_member, "sibling")
+            explaining_keys.add(key)
+            explaining_member = parent.make_child(key, value)
+            if is_word_of(explained_key, "wrapper"):
+                response_scan.add_section_signal(availability, explaining_member, "sibling")
             else:
-                target = parent.child(name, None).declared_path
-                response_scan.add(
+                target = parent.make_child(explained_key, None).declared_path
+                response_scan.add_signal(
                     "field", target, availability, explaining_member.path, "sibling", value
                 )
-    return used_keys
+    return explaining_keys
 
 
 # --- objects of data -------------------------------------------------------------------------
 
 
-def read_object(response_scan: ResponseScan, member: Member, depth: int = 0) -> None:
+def read_data_object(response_scan: ResponseScan, member: Member, depth: int = 0) -> None:
     """Find the keys of an object, and of the objects in it, that say which data are missing.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each such key. ``member``
@@ -444,23 +476,23 @@ def read_object(response_scan: ResponseScan, member: Member, depth: int = 0) -> 
     key, value, path, _, declared_path = member
     if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
-    used_keys = read_siblings(response_scan, member)
-    unused_items = {name: item for name, item in value.items() if name not in used_keys}
-    availability = read_state_beside_value(unused_items)
+    explaining_keys = read_siblings(response_scan, member)
+    other_items = {name: item for name, item in value.items() if name not in explaining_keys}
+    availability = read_state_beside_value(other_items)
     if availability is not None:
         scope, target = (
             ("engine", key) if response_scan.is_engine(key) else ("field", declared_path)
         )
-        response_scan.add(scope, target, availability, path, "field", value)
-    for name, item in unused_items.items():
-        child_member = member.child(name, item)
+        response_scan.add_signal(scope, target, availability, path, "field", value)
+    for name, item in other_items.items():
+        child_member = member.make_child(name, item)
         if isinstance(item, list):
             read_names_without_data(response_scan, child_member)
-        elif rate_key(name) == STATED and isinstance(item, dict | str):
+        elif score_key(name) == STATED and isinstance(item, dict | str):
             if availability is None:
                 read_statement(response_scan, child_member, is_about_all=False)
         elif isinstance(item, dict) and not echoes_request(name):
-            read_object(response_scan, child_member, depth + 1)
+            read_data_object(response_scan, child_member, depth + 1)
 
 
 # --- forms of the envelope --------------------------------------------------------------------
@@ -482,8 +514,8 @@ class GeneralRule(NamedTuple):
     matches_key: Callable[[str], object]
     value_types: set[type]
     read_value: Callable[..., Any]
-    """Takes a `Member` and returns a `RuleResult`; in a row rule, takes `Records` and the name of a
-    field, and returns `RowAvailabilities`.
+    """Takes a `Member` and returns a `RuleResult`. In a row rule, takes `ListRecords` and the
+    name of a field, and returns `RowAvailabilities`.
     """
 
 
@@ -498,7 +530,7 @@ def apply_rule(response_scan: ResponseScan, general_rule: GeneralRule, member: M
         return False
     availability = general_rule.read_value(response_scan, member)
     if isinstance(availability, Availability):
-        response_scan.add_about_section(availability, member, general_rule.name)
+        response_scan.add_section_signal(availability, member, general_rule.name)
     return bool(availability)
 
 
@@ -508,14 +540,14 @@ def read_envelope(response_scan: ResponseScan, envelope: Member, depth: int = 0)
     Each statement on missing data is added to ``response_scan`` as a `Signal`. ``envelope`` is the
     body or object, and ``depth`` its depth of nesting, from 0.
     """
-    used_keys = read_siblings(response_scan, envelope)
+    explaining_keys = read_siblings(response_scan, envelope)
     nested_values = [item for item in envelope.value.values() if isinstance(item, dict | list)]
     for name, value in envelope.value.items():
         # The key of an annotation is what follows its namespace: ``partial`` of ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
-        if name in used_keys or echoes_request(key):
+        if name in explaining_keys or echoes_request(key):
             continue
-        member = envelope.child(name, value)._replace(key=key)
+        member = envelope.make_child(name, value)._replace(key=key)
         if (
             any(apply_rule(response_scan, rule, member) for rule in ENVELOPE_RULES)
             or not member.is_dict
@@ -534,7 +566,7 @@ def read_envelope(response_scan: ResponseScan, envelope: Member, depth: int = 0)
                 depth + 1,
             )
         else:
-            read_object(response_scan, member)
+            read_data_object(response_scan, member)
 
 
 # --- notices: notes, warnings, remarks and footnotes, in codes and in prose ------------------
@@ -564,13 +596,15 @@ def _read_notices(response_scan: ResponseScan, member: Member) -> bool:
         ]
     elif isinstance(value, dict) and is_word_of(key, "footnote"):
         notices = [
-            member.child(name, {"field": name, "text": item}) for name, item in value.items()
+            member.make_child(name, {"field": name, "text": item}) for name, item in value.items()
         ]
     for notice in notices:
         notice_text = find_reason(notice.value) if notice.is_dict else notice.value
         if is_note and isinstance(notice_text, str) and notice_text.strip():
             availability = with_reason(PARTIAL, notice_text)
-            response_scan.add("section", None, availability, notice.path, "note", notice.value)
+            response_scan.add_signal(
+                "section", None, availability, notice.path, "note", notice.value
+            )
         elif not is_note:
             _read_notice(response_scan, notice, is_about_all=is_notice)
     return is_notice or len(response_scan.signals) > signal_count_before
@@ -584,46 +618,54 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
     response. If so, a sentence in it is stored for `read_prose`.
     """
     value_by_key = notice.value if notice.is_dict else {"": notice.value}
-    texts = [text for text in value_by_key.values() if isinstance(text, str)]
-    target_names = [
-        name
-        for name in list_notice_targets(value_by_key)
-        if response_scan.is_engine(name) or response_scan.has_field(name)
+    notice_texts = [
+        notice_text for notice_text in value_by_key.values() if isinstance(notice_text, str)
     ]
-    term = find_strong_word(texts) if target_names else None
-    if term:
-        availability = term.with_reason(next((text for text in texts if " " in text), None))
+    target_names = [
+        target_name
+        for target_name in list_notice_targets(value_by_key)
+        if response_scan.is_engine(target_name) or response_scan.has_field(target_name)
+    ]
+    status_word = find_strong_word(notice_texts) if target_names else None
+    if status_word:
+        availability = status_word.with_reason(
+            next((notice_text for notice_text in notice_texts if " " in notice_text), None)
+        )
         # A field that has numbers all the same was measured in part.
         partial_availability = replace(availability, status=Status.PARTIAL)
-        for name in target_names:
-            if response_scan.is_engine(name):
-                response_scan.add("engine", name, availability, notice.path, "notice", notice.value)
-            elif is_about_all or not response_scan.has_number(name):
-                field_meaning = (
-                    partial_availability if response_scan.has_number(name) else availability
+        for target_name in target_names:
+            if response_scan.is_engine(target_name):
+                response_scan.add_signal(
+                    "engine", target_name, availability, notice.path, "notice", notice.value
                 )
-                response_scan.add(
+            elif is_about_all or not response_scan.has_number(target_name):
+                field_availability = (
+                    partial_availability if response_scan.has_number(target_name) else availability
+                )
+                response_scan.add_signal(
                     "field",
-                    response_scan.path_of(name),
-                    field_meaning,
+                    response_scan.path_of(target_name),
+                    field_availability,
                     notice.path,
                     "notice",
                     notice.value,
                 )
-    if term or not is_about_all:
+    if status_word or not is_about_all:
         return
-    for text in filter(read_absence_code, texts):
+    for notice_text in filter(read_absence_code, notice_texts):
         scope, target = find_target(value_by_key) or ("section", None)
         target = response_scan.path_of(target) if scope == "field" and target else target
         availability = with_reason(
-            read_absence_code(text) or UNAVAILABLE, find_reason(value_by_key) or text
+            read_absence_code(notice_text) or UNAVAILABLE, find_reason(value_by_key) or notice_text
         )
         availability = partial_if_measured(availability, response_scan.nonzero_flags)
-        response_scan.add(scope, target, availability, notice.path, "notice", notice.value)
+        response_scan.add_signal(scope, target, availability, notice.path, "notice", notice.value)
         return
     is_prose = ends_with_word_of(notice.key, "prose") or is_word_of(notice.key, "remark")
-    if is_prose and not any(map(_REQUEST_PATTERN.search, texts)):
-        response_scan.prose_notices += [notice._replace(key=text) for text in texts]
+    if is_prose and not any(map(_REQUEST_PATTERN.search, notice_texts)):
+        response_scan.prose_notices += [
+            notice._replace(key=notice_text) for notice_text in notice_texts
+        ]
 
 
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
@@ -647,7 +689,9 @@ def read_prose(response_scan: ResponseScan) -> None:
     """
     if not response_scan.has_section_signal:
         for availability, notice in islice(iter_prose_statements(response_scan), 1):
-            response_scan.add("section", None, availability, notice.path, "notice", notice.value)
+            response_scan.add_signal(
+                "section", None, availability, notice.path, "notice", notice.value
+            )
 
 
 def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availability, Member]]:
@@ -657,16 +701,18 @@ def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availab
     """
     for notice in response_scan.prose_notices:
         notice_text = notice.value if isinstance(notice.value, str) else notice.key
-        term = (
+        status_word = (
             None
             if _REQUEST_PATTERN.search(notice_text)
             else find_word(notice_text) or find_absence_word([notice_text])
         )
         # Everyday words are trusted only where they are the code.
-        is_everyday = term and term.canonical in ("available", "unavailable", "error")
-        if term and (term.means_missing or (is_code(notice_text) and not is_everyday)):
+        is_everyday = status_word and status_word.term in ("available", "unavailable", "error")
+        if status_word and (
+            status_word.means_missing or (is_code_text(notice_text) and not is_everyday)
+        ):
             availability = partial_if_measured(
-                term.with_reason(notice_text), response_scan.nonzero_flags
+                status_word.with_reason(notice_text), response_scan.nonzero_flags
             )
             if availability.status == Status.UNAVAILABLE and True in response_scan.nonzero_flags:
                 availability = replace(availability, status=Status.PARTIAL)
@@ -697,7 +743,9 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
         is_reason = is_word_of(key, "reason") and not is_word_of(key, "error")
         if is_reason or ends_with_word_of(key, "holder"):
             nested_keys_and_texts = iter_error_texts(value, depth + 1)
-            yield from ((name, text) for name, text in nested_keys_and_texts if name not in body)
+            yield from (
+                (name, error_text) for name, error_text in nested_keys_and_texts if name not in body
+            )
 
 
 def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
@@ -706,8 +754,10 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     Add a `Signal` (a statement on missing data) to ``response_scan``. Return True if there is such
     an error, else None.
     """
-    key, value, siblings = member.key, member.value, member.siblings
-    sibling_texts = [text for text in siblings.values() if isinstance(text, str)]
+    key, value, parent_object = member.key, member.value, member.parent_object
+    sibling_texts = [
+        sibling_text for sibling_text in parent_object.values() if isinstance(sibling_text, str)
+    ]
     section_statuses = [
         signal.availability.status for signal in response_scan.signals if signal.scope == "section"
     ]
@@ -716,48 +766,60 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     error_paths = (
         [item.get("path") for item in value if isinstance(item, dict)] if key == "errors" else []
     )
-    if any(_is_about_part(response_scan, path) for path in error_paths):
+    if any(_is_partial_error(response_scan, path) for path in error_paths):
         return None
     error: Any = None
     if is_word_of(key, "error"):
         error = value if _is_error(value) else None
     elif key in ("success", "ok"):
-        error = siblings if value is False else None
+        error = parent_object if value is False else None
     elif key == "status":
-        has_code = type(value) is int and value >= 400 and isinstance(siblings.get("title"), str)
+        has_code = (
+            type(value) is int and value >= 400 and isinstance(parent_object.get("title"), str)
+        )
         is_error_word = isinstance(value, str) and find_word(value) == find_word("error")
-        is_explained = is_error_word and len(siblings) <= 6 and find_reason(siblings)
-        error = siblings if has_code or is_explained else None
+        is_explained = is_error_word and len(parent_object) <= 6 and find_reason(parent_object)
+        error = parent_object if has_code or is_explained else None
     elif find_absence_word(sibling_texts):
-        error_fields = {fold(name): item for name, item in siblings.items()}
+        error_fields = {fold(field_name): item for field_name, item in parent_object.items()}
         if key != "code":
             error_fields = {
-                name[5:]: item
-                for name, item in error_fields.items()
-                if re.match("error|fault", name)
+                field_name[5:]: item
+                for field_name, item in error_fields.items()
+                if re.match("error|fault", field_name)
             }
-        error = (siblings if key == "code" else error_fields) if _is_error(error_fields) else None
+        error = (
+            (parent_object if key == "code" else error_fields) if _is_error(error_fields) else None
+        )
     if error is None:
         return None
     text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
-    term = find_strong_word(text_by_key.values())
+    status_word = find_strong_word(text_by_key.values())
     error_values = error.values() if isinstance(error, dict) else ()
-    meaning = next(
+    availability = next(
         (
-            MEANING_BY_HTTP_STATUS[item]
+            AVAILABILITY_BY_HTTP_STATUS[item]
             for item in error_values
-            if type(item) is int and item in MEANING_BY_HTTP_STATUS
+            if type(item) is int and item in AVAILABILITY_BY_HTTP_STATUS
         ),
-        FAILURE,
+        FAILED,
     )
-    meaning = term.availability if term and term.means_missing else meaning
-    meaning = replace(meaning, status=Status.PARTIAL) if response_scan.nonzero_flags else meaning
+    availability = (
+        status_word.availability if status_word and status_word.means_missing else availability
+    )
+    availability = (
+        replace(availability, status=Status.PARTIAL)
+        if response_scan.nonzero_flags
+        else availability
+    )
     reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
-    response_scan.add("section", None, replace(meaning, reason=reason), member.path, "error", error)
+    response_scan.add_signal(
+        "section", None, replace(availability, reason=reason), member.path, "error", error
+    )
     return True
 
 
-def _is_about_part(response_scan: ResponseScan, path: Any) -> bool:
+def _is_partial_error(response_scan: ResponseScan, path: Any) -> bool:
     """Return whether an error with this ``path`` is about only a part of the response.
 
     A ``path`` that is a text is a page of a website, which is a part. A ``path`` that is a list (as
@@ -802,14 +864,14 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     if availability.cause == Cause.WITHHELD and response_scan.nonzero_flags:
         return None
-    term = value and find_word(join_words(key, ("is",)))
+    status_word = value and find_word(join_words(key, ("is",)))
     if (
-        term
-        and not term.means_missing
-        and not (response_scan.has_list_of_numbers or response_scan.is_without_data)
+        status_word
+        and not status_word.means_missing
+        and not (response_scan.has_list_of_numbers or response_scan.has_no_data)
     ):
         return None
-    return add_explanation(availability, member.siblings)
+    return add_explanation(availability, member.parent_object)
 
 
 def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
@@ -817,22 +879,26 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
 
     ``member`` has the key and the status, which is a text.
     """
-    term = find_word(member.value)
-    if term is None or term.canonical not in _BUSINESS_TERMS or response_scan.nonzero_flags:
+    status_word = find_word(member.value)
+    if (
+        status_word is None
+        or status_word.term not in _BUSINESS_TERMS
+        or response_scan.nonzero_flags
+    ):
         return None
-    is_single_word = len(tokens(member.key)) == 1 and term.canonical != "not_run"
+    is_single_word = len(tokens(member.key)) == 1 and status_word.term != "not_run"
     return (
-        add_explanation(term.availability, member.siblings)
-        if is_single_word or response_scan.is_without_data
+        add_explanation(status_word.availability, member.parent_object)
+        if is_single_word or response_scan.has_no_data
         else None
     )
 
 
 def _read_message(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Store a message for `read_prose` if the response has no data; return whether it has none."""
-    if response_scan.is_without_data:
+    if response_scan.has_no_data:
         response_scan.prose_notices.append(member)
-    return response_scan.is_without_data
+    return response_scan.has_no_data
 
 
 def _read_last_day(response_scan: ResponseScan, member: Member) -> RuleResult:
@@ -844,7 +910,7 @@ def _read_last_day(response_scan: ResponseScan, member: Member) -> RuleResult:
     if DAY_PATTERN.match(last_day) and max(response_scan.dates, default="") > last_day:
         last_moment = member.value
         availability = replace(PARTIAL, cause=Cause.PENDING)
-        response_scan.add(
+        response_scan.add_signal(
             "section",
             None,
             availability,
@@ -867,15 +933,15 @@ def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResul
     record = member.value if member.is_dict else {"reason": member.value}
     key_text = " ".join(tokens(member.key)[: None if member.is_dict else -1])
     has_list = any(isinstance(item, list) for item in record.values())
-    meaning = state_of_listed_names(key_text) if find_reason(record) and not has_list else None
+    availability = state_of_listed_names(key_text) if find_reason(record) and not has_list else None
     if (
-        meaning
+        availability
         and member.is_dict
-        and meaning.status == Status.UNAVAILABLE
+        and availability.status == Status.UNAVAILABLE
         and response_scan.nonzero_flags
     ):
-        meaning = replace(meaning, status=Status.PARTIAL)
-    return add_explanation(meaning, record) if meaning else None
+        availability = replace(availability, status=Status.PARTIAL)
+    return add_explanation(availability, record) if availability else None
 
 
 def _may_list_names(key: str) -> bool:
@@ -896,16 +962,16 @@ ENVELOPE_RULES = (
          lambda _, member: state_of_loss(member.key, member.value)),
     GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
          {bool}, _read_flag),
-    GeneralRule("statement", rate_key, {dict}, read_statement),
+    GeneralRule("statement", score_key, {dict}, read_statement),
     GeneralRule("notice", lambda key: matches_form(key, "noted"), {str, list, dict}, _read_notices),
-    GeneralRule("statement", rate_key, {str}, read_statement),
+    GeneralRule("statement", score_key, {str}, read_statement),
     GeneralRule("status", lambda key: matches_form(key, "stage"), {str}, _read_job_status),
     GeneralRule("reason", lambda key: is_word_of(key, "message"), {str}, _read_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason", {str}, _read_named_reason),
     GeneralRule("reason", state_of_listed_names, {dict}, _read_named_reason),
     GeneralRule("map", _may_list_names, {dict, list}, read_names_without_data),
-    GeneralRule("map", find_entry_kind, {dict, list}, read_list_of_states),
-    GeneralRule("statement", rate_key, {list}, read_statement),
+    GeneralRule("map", find_target_kind, {dict, list}, read_list_of_states),
+    GeneralRule("statement", score_key, {list}, read_statement),
 )  # fmt: skip
 """The rules for the objects about the whole response; the first rule that reads a key wins."""
 
@@ -932,7 +998,7 @@ def read_rows(response_scan: ResponseScan) -> None:
                         break
 
 
-def _read_row_flags(records: Records, name: str) -> RowAvailabilities | None:
+def _read_row_flags(records: ListRecords, name: str) -> RowAvailabilities | None:
     """Return the availability of each row, as its boolean field ``name`` states it.
 
     The result is a list of tuples: the position of a row, from 0, and its availability. Return None
@@ -946,7 +1012,7 @@ def _read_row_flags(records: Records, name: str) -> RowAvailabilities | None:
     ) or None
 
 
-def _find_sibling_name(records: Records, name: str) -> str | None:
+def _find_sibling_name(records: ListRecords, name: str) -> str | None:
     """Return the name of the field that a field explains: ``revenue`` for ``revenueReason``.
 
     Return None if the objects ``records`` have no such field.
@@ -960,7 +1026,7 @@ def _find_sibling_name(records: Records, name: str) -> str | None:
     return sibling if sibling != name else None
 
 
-def _read_sibling_states(records: Records, name: str) -> RowAvailabilities | None:
+def _read_sibling_states(records: ListRecords, name: str) -> RowAvailabilities | None:
     """Return the availability of a field such as ``revenue`` that ``revenueReason`` states.
 
     ``name`` is the explaining field, ``revenueReason``. The result is a list of tuples: the
@@ -971,28 +1037,38 @@ def _read_sibling_states(records: Records, name: str) -> RowAvailabilities | Non
     if sibling_name is None:
         return None
     sibling_values = records.values_of_field(sibling_name)
-    kind = split_key(name)[1]
+    statement_kind = split_key(name)[1]
     values = records.values_of_field(name)
     # A text that is present exactly if the sibling is null can only be the reason for the null.
     have_texts = [type(item) is str and bool(item.strip()) for item in values]
-    explains_nulls = kind == "reason" and have_texts == [item is None for item in sibling_values]
-    meanings = []
+    explains_nulls = statement_kind == "reason" and have_texts == [
+        item is None for item in sibling_values
+    ]
+    row_availabilities = []
     for row, (value, sibling_value) in enumerate(zip(values, sibling_values, strict=True)):
         if not isinstance(value, bool | str):
             continue
-        meaning = state_of_sibling(
-            kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
+        availability = state_of_sibling(
+            statement_kind,
+            value,
+            sibling_value if isinstance(sibling_value, str | int | float) else None,
         )
         is_certain = (
             explains_nulls or isinstance(value, bool) or find_strongest_word([value], STRONG)
         )
-        is_denial = (
+        denies_zero = (
             sibling_value == 0 and isinstance(value, str) and find_strongest_word([value], PLAIN)
         )
-        is_consistent = meaning and (sibling_value is None) != (meaning.status == Status.AVAILABLE)
-        if meaning and (is_denial or (is_consistent and is_certain)):
-            meanings.append((row, meaning))
-    return meanings if any(meaning.status != Status.AVAILABLE for _, meaning in meanings) else []
+        is_consistent = availability and (sibling_value is None) != (
+            availability.status == Status.AVAILABLE
+        )
+        if availability and (denies_zero or (is_consistent and is_certain)):
+            row_availabilities.append((row, availability))
+    return (
+        row_availabilities
+        if any(availability.status != Status.AVAILABLE for _, availability in row_availabilities)
+        else []
+    )
 
 
 ROW_RULES = (

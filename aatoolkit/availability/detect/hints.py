@@ -8,15 +8,15 @@ from itertools import islice
 from typing import Any
 
 from aatoolkit._util.lexicon import fold, has_word_of, is_word_of, matches_form, tokens, words_of
-from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, raw
+from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, to_json_text
 from aatoolkit.availability.detect.words import (
     STATED,
     echoes_request,
     find_absence_word,
-    find_entry_kind,
+    find_target_kind,
     find_word,
     find_word_of_parts,
-    rate_key,
+    score_key,
     state_of_listed_names,
     state_of_loss,
     state_of_named_flag,
@@ -24,21 +24,21 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.jsontree.paths import is_within
 
 _MAX_HINTS, _MAX_DEPTH, _MAX_CHARS, _MAX_SCORED_ITEMS = 5, 5, 200, 200
-_NO_PROSE = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
+_NON_PROSE_PATTERN = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
 _STANDARD_HEADER_PATTERN = re.compile(
     r"content-(type|length|encoding|language|location|md5)|date|server|vary|etag|age|expires|via"
     r"|cache-control|connection|keep-alive|transfer-encoding|last-modified|set-cookie|x-request-id"
     r"|strict-.*|access-control-.*|x-frame-.*|x-content-.*|x-ratelimit-.*|ratelimit.*|retry-after"
 )
-_WHY_ABSENT = "the words of an absence, where no rule reads them"
-_WHY_KEY = "a key that is often about data"
-_WHY_EMPTY = "the response is empty, and this is beside it"
-_WHY_PROCESS = "words that are often about how data came to be"
-_WHY_UNKNOWN = "a word under a key of availability that is not known"
-_WHY_MORE = "there may be more than what is given"
-_WHY_SENTINEL = "a value that is declared to stand for missing"
+_ABSENCE_REASON = "the words of an absence, where no rule reads them"
+_KEY_REASON = "a key that is often about data"
+_EMPTY_RESPONSE_REASON = "the response is empty, and this is beside it"
+_PROCESS_REASON = "words that are often about how data came to be"
+_UNKNOWN_WORD_REASON = "a word under a key of availability that is not known"
+_MORE_DATA_REASON = "there may be more than what is given"
+_SENTINEL_REASON = "a value that is declared to stand for missing"
 # The score from which a value surely reports missing data; all such hints are returned.
-_SURE_SCORE = 100
+_CERTAIN_SCORE = 100
 
 
 def find_hints(response_scan: ResponseScan, headers: Mapping[str, str]) -> list[Hint]:
@@ -48,7 +48,7 @@ def find_hints(response_scan: ResponseScan, headers: Mapping[str, str]) -> list[
     """
     unknown_word_hints = [*response_scan.unknown_words.values()]
     unknown_word_hints += [
-        Hint(signal.path, signal.raw, _WHY_UNKNOWN)
+        Hint(signal.path, signal.raw, _UNKNOWN_WORD_REASON)
         for signal in response_scan.signals
         if signal.availability.status == "unknown"
     ]
@@ -63,7 +63,7 @@ def find_hints(response_scan: ResponseScan, headers: Mapping[str, str]) -> list[
         )
     ]
     sorted_hints = sorted(scored_hints, key=lambda scored_hint: -scored_hint[0])
-    hints = [hint for score, hint in sorted_hints if score >= _SURE_SCORE]
+    hints = [hint for score, hint in sorted_hints if score >= _CERTAIN_SCORE]
     hint_paths = {hint.path for hint in hints}
     hints = [
         hint
@@ -82,12 +82,12 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
         key = name.lower().removeprefix("x-")
         is_about_data = has_word_of(key, "about_data", "of_process")
         is_statement = isinstance(value, str) and (
-            is_about_data or rate_key(key) or state_of_listed_names(key)
+            is_about_data or score_key(key) or state_of_listed_names(key)
         )
         if name.lower() == "link" and re.search(r'rel="?next\b', str(value)):
-            yield _SURE_SCORE, Hint("header link", raw(value), _WHY_MORE)
+            yield _CERTAIN_SCORE, Hint("header link", to_json_text(value), _MORE_DATA_REASON)
         elif is_statement and not _STANDARD_HEADER_PATTERN.fullmatch(name.lower()):
-            yield _SURE_SCORE, Hint(f"header {name.lower()}", raw(value), _WHY_KEY)
+            yield _CERTAIN_SCORE, Hint(f"header {name.lower()}", to_json_text(value), _KEY_REASON)
 
 
 def _find_member_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
@@ -97,64 +97,72 @@ def _find_member_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]
     data.
     """
     document = response_scan.document
-    is_without_data = response_scan.is_without_data or (
+    has_no_data = response_scan.has_no_data or (
         not response_scan.nonzero_flags
         and isinstance(document, dict)
         and any(value in (None, []) for value in document.values())
     )
     pending_members = [Member("", document, "$", {})]
-    for node in pending_members:  # it grows meanwhile
-        is_leaf = not node.is_dict or len(node.value) > 100 or node.path.count(".") > _MAX_DEPTH
-        for key, value in () if is_leaf else node.value.items():
-            member = node.child(key, value)
+    for parent_member in pending_members:  # it grows meanwhile
+        is_leaf = (
+            not parent_member.is_dict
+            or len(parent_member.value) > 100
+            or parent_member.path.count(".") > _MAX_DEPTH
+        )
+        for key, value in () if is_leaf else parent_member.value.items():
+            member = parent_member.make_child(key, value)
             if echoes_request(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
             if not has_word_of(key, "business"):
                 pending_members.append(member)
-            is_title = is_without_data and fold(key) == "title" and str(value).count(" ") > 1
+            is_title = has_no_data and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_word_of(key, "plain") and not is_title):
                 continue
             score = _score_member(response_scan, key, value)
-            why = _find_sure_reason(key, value, is_without_data=is_without_data)
-            if why:
-                yield _SURE_SCORE + score, Hint(member.path, raw(value), why)
+            reason = _find_hint_reason(key, value, has_no_data=has_no_data)
+            if reason:
+                yield _CERTAIN_SCORE + score, Hint(member.path, to_json_text(value), reason)
             elif score > 1:
-                yield score, Hint(member.path, raw(value), _WHY_PROCESS)
+                yield score, Hint(member.path, to_json_text(value), _PROCESS_REASON)
 
 
-def _find_sure_reason(key: str, value: Any, *, is_without_data: bool) -> str | None:
+def _find_hint_reason(key: str, value: Any, *, has_no_data: bool) -> str | None:
     """Return the reason why a key and its value surely report missing data; None if they do not.
 
-    ``is_without_data`` says whether the whole response has no data.
+    ``has_no_data`` says whether the whole response has no data.
     """
     if matches_form(key, "sentinel"):
-        return _WHY_SENTINEL
+        return _SENTINEL_REASON
     is_progress = type(value) in (int, float) and matches_form(key, "percent_done")
     is_unfinished = is_progress and 0 <= value < (
         1 if isinstance(value, float) and value <= 1 else 100
     )
-    if state_of_loss(key, value) or is_unfinished or (value and _has_more(key, value)):
-        return _WHY_MORE
+    if state_of_loss(key, value) or is_unfinished or (value and _has_more_pages(key, value)):
+        return _MORE_DATA_REASON
     if any(
-        find_absence_word([text]) for text in _iter_texts(value) if len(text) <= _MAX_CHARS
+        find_absence_word([value_text])
+        for value_text in _iter_texts(value)
+        if len(value_text) <= _MAX_CHARS
     ) and not (isinstance(value, str) and has_word_of(key, "business")):
-        return _WHY_ABSENT
+        return _ABSENCE_REASON
     if (
         isinstance(value, str)
-        and is_without_data
-        and not _NO_PROSE.fullmatch(value)
+        and has_no_data
+        and not _NON_PROSE_PATTERN.fullmatch(value)
         and not _means_available(value)
     ):
-        return _WHY_EMPTY
-    if not (is_without_data and isinstance(value, bool)) or has_word_of(key, "business"):
+        return _EMPTY_RESPONSE_REASON
+    if not (has_no_data and isinstance(value, bool)) or has_word_of(key, "business"):
         return None
     is_about_data = (
-        has_word_of(key, "about_data") or rate_key(key) == STATED or find_word_of_parts(tokens(key))
+        has_word_of(key, "about_data")
+        or score_key(key) == STATED
+        or find_word_of_parts(tokens(key))
     )
-    return _WHY_KEY if is_about_data or state_of_named_flag(key, value) else None
+    return _KEY_REASON if is_about_data or state_of_named_flag(key, value) else None
 
 
-def _has_more(key: str, value: Any) -> bool:
+def _has_more_pages(key: str, value: Any) -> bool:
     """Return whether a key and its value say that there are further pages of rows."""
     return (
         matches_form(key, "more")
@@ -169,8 +177,10 @@ def _iter_texts(value: Any) -> Iterator[str]:
     These are the value itself, the items of a list, and the values of the dicts in a list.
     """
     for item in value if isinstance(value, list) else [value]:
-        texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
-        yield from (text for text in texts if isinstance(text, str))
+        nested_values = (
+            item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
+        )
+        yield from (text for text in nested_values if isinstance(text, str))
 
 
 def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
@@ -184,11 +194,11 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
         return 2 * has_word_of(key, "about_data") * (not has_word_of(key, "business"))
     if isinstance(value, int | float):
         is_total_key = {*tokens(key)[:1]} & {"of", "total", "matched"}
-        has_more = is_total_key and value > max(response_scan.list_lengths, default=value)
-        return 2 if has_more else score if 0 < value < 1 else 0
-    score += has_word_of(key, "trouble") or rate_key(key) == STATED
+        exceeds_lists = is_total_key and value > max(response_scan.list_lengths, default=value)
+        return 2 if exceeds_lists else score if 0 < value < 1 else 0
+    score += has_word_of(key, "trouble") or score_key(key) == STATED
     score += 2 * (has_word_of(key, "source") and isinstance(value, list))
-    if not score and isinstance(value, list) and find_entry_kind(key) != "engine":
+    if not score and isinstance(value, list) and find_target_kind(key) != "engine":
         return 0
     value_words = set()
     pending_values = [value]
@@ -200,7 +210,11 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
             clue_count += (False in item.values()) + (None in item.values())
         elif isinstance(item, list):
             pending_values += item
-        elif isinstance(item, str) and len(item) <= _MAX_CHARS and not _NO_PROSE.fullmatch(item):
+        elif (
+            isinstance(item, str)
+            and len(item) <= _MAX_CHARS
+            and not _NON_PROSE_PATTERN.fullmatch(item)
+        ):
             value_words |= {*tokens(item)}
             clue_count += 2 * (item.count(" ") > 3) + response_scan.is_engine(item)
     return score + len(value_words & data_words) + clue_count
@@ -208,5 +222,5 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
 
 def _means_available(text: str) -> bool:
     """Return whether a text means the status ``available``."""
-    term = find_word(text)
-    return term is not None and term.canonical == "available"
+    status_word = find_word(text)
+    return status_word is not None and status_word.term == "available"

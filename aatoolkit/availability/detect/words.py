@@ -39,7 +39,7 @@ PLAIN text counts everywhere.
 # in one text, and the HTTP statuses that mean the term.
 _TERM_ROWS = read_text_table(Path(__file__).with_name("states.txt"))
 
-WORDS: Mapping[str, tuple[Status, Cause | None]] = {
+STATUS_AND_CAUSE_BY_TERM: Mapping[str, tuple[Status, Cause | None]] = {
     term: (Status(status), None if cause == "-" else Cause(cause))
     for term, status, cause, *_ in _TERM_ROWS
 }
@@ -48,13 +48,15 @@ WORDS: Mapping[str, tuple[Status, Cause | None]] = {
 NO_MEANING = "nothing"
 """A user's rule gives this meaning to a text that says nothing about availability."""
 
-AVAILABILITY_BY_TERM = {term: Availability(*meaning) for term, meaning in WORDS.items()}
+AVAILABILITY_BY_TERM = {
+    term: Availability(*meaning) for term, meaning in STATUS_AND_CAUSE_BY_TERM.items()
+}
 UNAVAILABLE, PARTIAL, AVAILABLE = (
     AVAILABILITY_BY_TERM["unavailable"],
     AVAILABILITY_BY_TERM["partial"],
     AVAILABILITY_BY_TERM["available"],
 )
-MEANING_BY_HTTP_STATUS: Mapping[int, Availability] = {
+AVAILABILITY_BY_HTTP_STATUS: Mapping[int, Availability] = {
     int(code): AVAILABILITY_BY_TERM[term]
     for term, *_, codes in _TERM_ROWS
     for code in codes.strip("-").split()
@@ -62,7 +64,7 @@ MEANING_BY_HTTP_STATUS: Mapping[int, Availability] = {
 """Maps HTTP statuses, such as 204, to the availability that they mean."""
 
 # The availability if the service reports an error: ``unavailable``, with the cause ``failed``.
-FAILURE = AVAILABILITY_BY_TERM["error"]
+FAILED = AVAILABILITY_BY_TERM["error"]
 
 _STRENGTH_BY_NAME = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 # The terms that may follow a name in one text, as in ``GA4_NOT_CONNECTED``.
@@ -78,89 +80,95 @@ _CONTRACTION_REPLACEMENTS = (
 _MAX_TERM_LENGTH = 60
 
 # A day written as a number, such as 20261118, or a Unix time.
-_DAY = re.compile(r"20\d\d[01]\d[0-3]\d|1[0-9]{12}|1[5-9]\d{8}")
-_SIGN = f"[{CURRENCY_SIGNS}]"
-_NUMBER = re.compile(rf"(?:[A-Z]{{3}}\s|{_SIGN}\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{{3}}|{_SIGN})?")
+_DAY_PATTERN = re.compile(r"20\d\d[01]\d[0-3]\d|1[0-9]{12}|1[5-9]\d{8}")
+_CURRENCY_SIGN = f"[{CURRENCY_SIGNS}]"
+_NUMBER_PATTERN = re.compile(
+    rf"(?:[A-Z]{{3}}\s|{_CURRENCY_SIGN}\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{{3}}|{_CURRENCY_SIGN})?"
+)
 
 
 @dataclass(frozen=True)
-class Word:
+class StatusWord:
     """What a text says on the availability of data: a standard term, and how surely it is meant.
 
     Attributes
     ----------
-    canonical : str
+    term : str
         The standard term, such as ``partial`` or ``not_connected``.
     strength : int
         How surely the text means the term: `WEAK`, `STRONG` or `PLAIN`.
     """
 
-    canonical: str
+    term: str
     strength: int
 
     @property
     def availability(self) -> Availability:
         """The `Availability` (status and cause) that the term stands for, without a reason."""
-        return AVAILABILITY_BY_TERM[self.canonical]
+        return AVAILABILITY_BY_TERM[self.term]
 
     def with_reason(self, reason: str | None) -> Availability:
         """Return the `Availability` that the term stands for, with ``reason`` as its reason."""
-        return replace(AVAILABILITY_BY_TERM[self.canonical], reason=reason)
+        return replace(AVAILABILITY_BY_TERM[self.term], reason=reason)
 
     @property
     def means_missing(self) -> bool:
         """Whether the text with this meaning surely says that some data are missing."""
-        return self.strength >= STRONG and self.canonical != "available"
+        return self.strength >= STRONG and self.term != "available"
 
 
 # --- words and sentences ---------------------------------------------------------------------
 
 
 @cache
-def _compile_phrase_patterns() -> list[tuple[Word, re.Pattern[str]]]:
-    """Return tuples of a `Word` (a standard term) and a pattern of the phrases that mean it."""
+def _compile_phrase_patterns() -> list[tuple[StatusWord, re.Pattern[str]]]:
+    """Return tuples of a `StatusWord` (a standard term) and a pattern of phrases that mean it."""
     return [
-        (Word(term, _STRENGTH_BY_NAME[strength or "weak"]), pattern)
+        (StatusWord(term, _STRENGTH_BY_NAME[strength or "weak"]), pattern)
         for (term, strength), pattern in load_patterns("state").items()
     ]
 
 
 @cache
-def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
-    """Return tuples of a `Word` (a term for missing data) and a pattern for it in a sentence."""
+def _compile_sentence_patterns() -> list[tuple[StatusWord, re.Pattern[str]]]:
+    """Return tuples of a `StatusWord` for missing data and a pattern for it in a sentence."""
     return [
-        (term, re.compile(rf"\b(?:{pattern.pattern})\b"))
-        for term, pattern in _compile_phrase_patterns()
-        if term.means_missing
+        (status_word, re.compile(rf"\b(?:{pattern.pattern})\b"))
+        for status_word, pattern in _compile_phrase_patterns()
+        if status_word.means_missing
     ]
 
 
 @lru_cache(maxsize=4096)
-def find_word(text: str) -> Word | None:
+def find_word(text: str) -> StatusWord | None:
     """Find the standard term for data availability that a short text means; None if none.
 
     Examples
     --------
     >>> find_word("GA4_NOT_CONNECTED"), find_word("in_stock")
-    (Word(canonical='not_connected', strength=2), None)
+    (StatusWord(term='not_connected', strength=2), None)
     """
     return find_word_of_parts(tokens(text)) if len(text) <= _MAX_TERM_LENGTH else None
 
 
 @lru_cache(maxsize=4096)
-def find_word_of_parts(name_parts: tuple[str, ...]) -> Word | None:
+def find_word_of_parts(name_parts: tuple[str, ...]) -> StatusWord | None:
     """Find the standard term for data availability that the words of a name mean; None if none.
 
     ``name_parts`` are the words of the name in lower case, such as ``("not", "connected")``.
     """
-    kept_parts = [name_part for name_part in name_parts if name_part not in words_of("noise")]
-    if not kept_parts:
+    significant_parts = [
+        name_part for name_part in name_parts if name_part not in words_of("noise")
+    ]
+    if not significant_parts:
         return None
-    for start in range(min(4, len(kept_parts))):
-        phrase = " ".join(kept_parts[start:])
-        for term, pattern in _compile_phrase_patterns():
-            if (start == 0 or term.canonical in _SUFFIX_TERMS) and pattern.fullmatch(phrase):
-                return term
+    for phrase_start in range(min(4, len(significant_parts))):
+        phrase = " ".join(significant_parts[phrase_start:])
+        for status_word, pattern in _compile_phrase_patterns():
+            if (phrase_start == 0 or status_word.term in _SUFFIX_TERMS) and pattern.fullmatch(
+                phrase
+            ):
+                return status_word
     type_word_positions = [
         position
         for position, name_part in enumerate(name_parts[:-1])
@@ -168,76 +176,82 @@ def find_word_of_parts(name_parts: tuple[str, ...]) -> Word | None:
     ]
     if type_word_positions:  # what follows the type of an enum, as in ``COLUMN_STATE_POPULATED``
         return find_word_of_parts(name_parts[type_word_positions[-1] + 1 :])
-    core_parts = " ".join(kept_parts).removeprefix("data ").removesuffix(" data").split()
-    return find_word_of_parts(tuple(core_parts)) if len(core_parts) < len(kept_parts) else None
+    core_parts = " ".join(significant_parts).removeprefix("data ").removesuffix(" data").split()
+    return (
+        find_word_of_parts(tuple(core_parts)) if len(core_parts) < len(significant_parts) else None
+    )
 
 
-def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
+def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> StatusWord | None:
     """Return the standard term for availability that any of the texts means, or None.
 
     If several texts mean a term, the term that is meant most surely is returned.
     ``min_strength`` is the least strength that counts: `WEAK`, `STRONG` or `PLAIN`.
     """
-    matching_terms = [
-        term
+    status_words = [
+        status_word
         for text in texts
-        if isinstance(text, str) and (term := find_word(text)) and term.strength >= min_strength
+        if isinstance(text, str)
+        and (status_word := find_word(text))
+        and status_word.strength >= min_strength
     ]
-    return max(matching_terms, key=lambda term: term.strength, default=None)
+    return max(status_words, key=lambda status_word: status_word.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
-def find_word_in_text(text: str) -> Word | None:
+def find_word_in_text(text: str) -> StatusWord | None:
     """Return the first standard term for missing data that a sentence contains, or None.
 
     Examples
     --------
-    >>> find_word_in_text("Your logs aren't connected yet.").canonical
+    >>> find_word_in_text("Your logs aren't connected yet.").term
     'not_connected'
     >>> find_word_in_text("No setup is required.")
     """
     for pattern, replacement in _CONTRACTION_REPLACEMENTS:
         text = pattern.sub(replacement, text)
-    vague_term: Word | None = None
+    vague_word: StatusWord | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
         spaced_words = " ".join(word for word in tokens(sentence) if word not in words_of("noise"))
         phrase_matches = [
-            (match.start(), match[0], term)
-            for term, pattern in _compile_sentence_patterns()
+            (match.start(), match[0], status_word)
+            for status_word, pattern in _compile_sentence_patterns()
             if (match := pattern.search(spaced_words))
             and not _NEGATION_PATTERN.search(spaced_words[: match.start()])
         ]
-        for _, phrase, term in sorted(phrase_matches, key=lambda phrase_match: phrase_match[0]):
-            if not (term.canonical in ("unavailable", "partial") or phrase.endswith("measured")):
-                return term
-            vague_term = vague_term or term
-    return vague_term
+        for _, phrase, status_word in sorted(
+            phrase_matches, key=lambda phrase_match: phrase_match[0]
+        ):
+            if not (status_word.term in ("unavailable", "partial") or phrase.endswith("measured")):
+                return status_word
+            vague_word = vague_word or status_word
+    return vague_word
 
 
-def find_strong_word(texts: Iterable[object]) -> Word | None:
+def find_strong_word(texts: Iterable[object]) -> StatusWord | None:
     """Return the standard term for availability that one of the texts surely means, or None.
 
     A standard term is a cause or status, such as ``not_run``. Codes such as ``plan_required`` are
     searched before sentences.
     """
-    text_list = [text for text in texts if isinstance(text, str)]
-    sentences = (text for text in text_list if find_word(text) is None)
-    return find_strongest_word(text_list, STRONG) or next(
+    status_texts = [text for text in texts if isinstance(text, str)]
+    sentences = (text for text in status_texts if find_word(text) is None)
+    return find_strongest_word(status_texts, STRONG) or next(
         filter(None, map(find_word_in_text, sentences)), None
     )
 
 
-def find_absence_word(texts: Iterable[object]) -> Word | None:
+def find_absence_word(texts: Iterable[object]) -> StatusWord | None:
     """Return the standard term for missing data that one of the texts surely means, or None.
 
     A standard term is a cause or status, such as ``not_run``. Return None also if the term is
     ``available``.
     """
-    term = find_strong_word(texts)
-    return term if term and term.means_missing else None
+    status_word = find_strong_word(texts)
+    return status_word if status_word and status_word.means_missing else None
 
 
-def is_code(text: object) -> bool:
+def is_code_text(text: object) -> bool:
     """Return whether a text is a code such as ``plan_required``, without spaces."""
     return isinstance(text, str) and re.fullmatch(r"\w[\w.-]{0,58}\w", text) is not None
 
@@ -247,8 +261,8 @@ def read_absence_code(text: str) -> Availability | None:
 
     Return None if the text is no code, or does not mean missing data.
     """
-    term = find_word(text) if is_code(text) else None
-    return term.availability if term and term.means_missing else None
+    status_word = find_word(text) if is_code_text(text) else None
+    return status_word.availability if status_word and status_word.means_missing else None
 
 
 def read_word(status_text: object, reason: object = None) -> Availability:
@@ -266,11 +280,11 @@ def read_word(status_text: object, reason: object = None) -> Availability:
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     reason_text = reason if isinstance(reason, str) and reason else None
-    term = find_word(status_text) if isinstance(status_text, str) else None
-    if term is None:
+    status_word = find_word(status_text) if isinstance(status_text, str) else None
+    if status_word is None:
         unknown_text = None if status_text is None else repr(status_text)
         return Availability(Status.UNKNOWN, None, reason_text or unknown_text)
-    return with_reason(term.availability, reason_text)
+    return with_reason(status_word.availability, reason_text)
 
 
 def with_reason(availability: Availability, reason: str | None) -> Availability:
@@ -279,11 +293,11 @@ def with_reason(availability: Availability, reason: str | None) -> Availability:
     If the availability has no cause, and the reason is a code such as ``not_connected``, the copy
     has this cause.
     """
-    term = find_word(reason) if reason is not None and is_code(reason) else None
-    if term and availability == UNAVAILABLE and term.availability.status in EMPTY:
-        availability = term.availability
-    elif term and availability == PARTIAL:
-        availability = replace(availability, cause=term.availability.cause)
+    status_word = find_word(reason) if reason is not None and is_code_text(reason) else None
+    if status_word and availability == UNAVAILABLE and status_word.availability.status in EMPTY:
+        availability = status_word.availability
+    elif status_word and availability == PARTIAL:
+        availability = replace(availability, cause=status_word.availability.cause)
     return replace(availability, reason=reason)
 
 
@@ -297,8 +311,8 @@ def read_observation_code(code: str) -> Availability | None:
     >>> [str(read_observation_code(code)) for code in ("Q", "e", "in_stock")]
     ['unavailable (withheld)', 'partial', 'None']
     """
-    meaning = meaning_by_word("observation").get(code.strip().lower())
-    return None if meaning is None else AVAILABILITY_BY_TERM[meaning]
+    term = meaning_by_word("observation").get(code.strip().lower())
+    return None if term is None else AVAILABILITY_BY_TERM[term]
 
 
 # --- keys ------------------------------------------------------------------------------------
@@ -311,14 +325,14 @@ _KEY_SEPARATOR_PATTERN = re.compile(r"__|(?<=\w)[@.]")
 
 
 @lru_cache(maxsize=8192)
-def rate_key(key: str) -> int:
+def score_key(key: str) -> int:
     """Return how surely a key is about the availability of data.
 
     The result is 2 (`STATED`, surely), 1 (`MILD`, perhaps) or 0 (no).
 
     Examples
     --------
-    >>> rate_key("dataAvailability"), rate_key("engineSupport"), rate_key("brandCoverage")
+    >>> score_key("dataAvailability"), score_key("engineSupport"), score_key("brandCoverage")
     (2, 1, 0)
     """
     key_words = {*tokens(key)} - words_of("idle", "field", "engine")
@@ -333,7 +347,7 @@ def rate_key(key: str) -> int:
 @lru_cache(maxsize=4096)
 def is_state_key(key: str) -> bool:
     """Return whether a key, such as ``status``, may hold the status of data."""
-    return join_words(key) in words_of("valued") or rate_key(key) > 0
+    return join_words(key) in words_of("valued") or score_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
@@ -346,16 +360,20 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
     'unavailable (not connected)'
     >>> state_of_named_flag("isRecalculating", False)
     """
-    text = join_words(key, _FLAG_PREFIXES)
+    flag_text = join_words(key, _FLAG_PREFIXES)
     for (term, _), pattern in load_patterns("flag").items():
-        if pattern.fullmatch(text):
+        if pattern.fullmatch(flag_text):
             return AVAILABLE if value else AVAILABILITY_BY_TERM[term]
-    if value and matches_form(text, "cut"):
+    if value and matches_form(flag_text, "cut"):
         return AVAILABILITY_BY_TERM["truncated"]
-    word = find_word_of_parts(tuple(text.split()))
-    if not value or word is None or word.canonical == "available":
+    status_word = find_word_of_parts(tuple(flag_text.split()))
+    if not value or status_word is None or status_word.term == "available":
         return None
-    return word.availability if word.strength >= STRONG or matches_form(text, "asserted") else None
+    return (
+        status_word.availability
+        if status_word.strength >= STRONG or matches_form(flag_text, "asserted")
+        else None
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -382,12 +400,16 @@ def state_of_listed_names(key: str) -> Availability | None:
     key_text = join_words(key, words_of("field", "engine", "idle"))
     if matches_form(key_text, "denies"):
         return UNAVAILABLE
-    term = find_word_of_parts(tuple(key_text.split()))
-    return term.availability if term and term.canonical not in ("available", "error") else None
+    status_word = find_word_of_parts(tuple(key_text.split()))
+    return (
+        status_word.availability
+        if status_word and status_word.term not in ("available", "error")
+        else None
+    )
 
 
 @lru_cache(maxsize=4096)
-def find_entry_kind(key: str) -> str | None:
+def find_target_kind(key: str) -> str | None:
     """Return ``"field"`` for a key such as ``missingFields``, ``"engine"`` for ``idleEngines``.
 
     The value of such a key may list names of fields or of engines (AI assistants). Return None for
@@ -412,17 +434,19 @@ def split_key(key: str) -> tuple[str, str]:
     (('sentimentscore', 'reason'), ('revenue', 'available'), ('', ''))
     """
     field_name, _, key_ending = _KEY_SEPARATOR_PATTERN.sub("\0", key, count=1).partition("\0")
-    words = tokens(key_ending if key_ending and field_name else key)
+    key_words = tokens(key_ending if key_ending and field_name else key)
     if key_ending and field_name:
-        kind = _read_key_ending(words[-2:]) or _read_key_ending(words[-1:])
-        return (fold(field_name), kind) if kind else ("", "")
-    if len(words) > 1 and words[0] == "has":
-        return "".join(words[1:]), "available"
-    words = words[1:] if words[:1] == ("is",) else words
+        statement_kind = _read_key_ending(key_words[-2:]) or _read_key_ending(key_words[-1:])
+        return (fold(field_name), statement_kind) if statement_kind else ("", "")
+    if len(key_words) > 1 and key_words[0] == "has":
+        return "".join(key_words[1:]), "available"
+    key_words = key_words[1:] if key_words[:1] == ("is",) else key_words
     for ending_length in (2, 1):
-        kind = _read_key_ending(words[-ending_length:]) if len(words) > ending_length else None
-        if kind is not None:
-            return "".join(words[:-ending_length]), kind
+        statement_kind = (
+            _read_key_ending(key_words[-ending_length:]) if len(key_words) > ending_length else None
+        )
+        if statement_kind is not None:
+            return "".join(key_words[:-ending_length]), statement_kind
     return "", ""
 
 
@@ -431,22 +455,22 @@ def _read_key_ending(ending_words: tuple[str, ...]) -> str | None:
 
     For example, ``("reason",)`` are the last words of ``revenueReason``; the kind is ``reason``.
     """
-    ending = " ".join(ending_words)
-    if ends_with_word_of(ending, "reason") and (
-        len(ending_words) == 1 or matches_form(ending, "absence")
+    ending_text = " ".join(ending_words)
+    if ends_with_word_of(ending_text, "reason") and (
+        len(ending_words) == 1 or matches_form(ending_text, "absence")
     ):
         return "reason"
-    if matches_form(ending, "approximate"):
+    if matches_form(ending_text, "approximate"):
         return "part"
     availability_words = words_of("kind", "availability")
     if {*ending_words} <= availability_words | words_of("data") and {
         *ending_words
     } & availability_words:
         return "available" if "available" in ending_words else "status"
-    term = find_word_of_parts(ending_words)
-    if (term and term.means_missing) or matches_form(ending, "hidden_word"):
+    status_word = find_word_of_parts(ending_words)
+    if (status_word and status_word.means_missing) or matches_form(ending_text, "hidden_word"):
         return "denial"
-    return "available" if matches_form(ending, "ready_word") else None
+    return "available" if matches_form(ending_text, "ready_word") else None
 
 
 def echoes_request(key: str) -> bool:
@@ -458,15 +482,15 @@ def echoes_request(key: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def is_bookkeeping(key: str) -> bool:
+def is_metadata_key(key: str) -> bool:
     """Return whether a number under a key describes the response itself, such as its page size.
 
     Return False for a measured number.
 
     Examples
     --------
-    >>> is_bookkeeping("totalCount"), is_bookkeeping("pageLimit"), is_bookkeeping("citationCount")
-    (True, True, False)
+    >>> [is_metadata_key(key) for key in ("totalCount", "pageLimit", "citationCount")]
+    [True, True, False]
     """
     return (
         has_word_of(key, "form")
@@ -477,12 +501,12 @@ def is_bookkeeping(key: str) -> bool:
 
 
 def has_numbers(
-    value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
+    value: Any, ignores_key: Callable[[str], bool] = is_metadata_key, key: str = ""
 ) -> bool:
     """Return whether a JSON value is a number other than 0, or contains such a number.
 
-    ``is_ignored`` is a function that takes a key, and returns True if numbers under this key do not
-    count. ``key`` is the key under which the response has ``value``.
+    ``ignores_key`` is a function that takes a key, and returns True if numbers under this key do
+    not count. ``key`` is the key under which the response has ``value``.
 
     Examples
     --------
@@ -490,13 +514,17 @@ def has_numbers(
     (True, False)
     """
     if isinstance(value, dict):
-        kept_items = ((name, item) for name, item in value.items() if not echoes_request(name))
-        return any(has_numbers(item, is_ignored, name) for name, item in kept_items)
+        data_items = ((name, item) for name, item in value.items() if not echoes_request(name))
+        return any(has_numbers(item, ignores_key, name) for name, item in data_items)
     if isinstance(value, list):
-        return any(has_numbers(item, is_ignored, key) for item in value)
-    text = "" if isinstance(value, bool) else str(value).strip()
-    is_number = _NUMBER.fullmatch(text) and re.search("[1-9]", text) and not _DAY.fullmatch(text)
-    return bool(is_number) and not is_ignored(key)
+        return any(has_numbers(item, ignores_key, key) for item in value)
+    number_text = "" if isinstance(value, bool) else str(value).strip()
+    is_number = (
+        _NUMBER_PATTERN.fullmatch(number_text)
+        and re.search("[1-9]", number_text)
+        and not _DAY_PATTERN.fullmatch(number_text)
+    )
+    return bool(is_number) and not ignores_key(key)
 
 
 def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
@@ -514,7 +542,7 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
     return None
 
 
-def is_no_status(text: str) -> bool:
+def cannot_be_status(text: str) -> bool:
     """Return whether a text cannot be a status of data, for example because it is too long."""
     has_no_letters = not any(token.isalpha() for token in tokens(text))
     return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_TERM_LENGTH
@@ -530,12 +558,15 @@ def is_sample_size(key: str) -> bool:
 
 def find_reason(record: Mapping[str, object]) -> str | None:
     """Return the explanation in an object: its text under a key such as ``reason``, or None."""
-    texts = [
-        text
-        for key, text in record.items()
-        if isinstance(text, str) and text and ends_with_word_of(key, "reason")
+    reason_texts = [
+        reason_text
+        for key, reason_text in record.items()
+        if isinstance(reason_text, str) and reason_text and ends_with_word_of(key, "reason")
     ]
-    return next((text for text in texts if " " in text), texts[0] if texts else None)
+    return next(
+        (reason_text for reason_text in reason_texts if " " in reason_text),
+        reason_texts[0] if reason_texts else None,
+    )
 
 
 def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
@@ -544,28 +575,44 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     ``min_strength`` is how surely the text must mean the availability: `WEAK`, `STRONG` or `PLAIN`.
     """
     reason = find_reason(record)
-    has_caveats = any(value and has_word_of(name, "limit") for name, value in record.items())
+    is_limited = any(value and has_word_of(name, "limit") for name, value in record.items())
     for name, value in record.items():
         if not isinstance(value, str):
             continue
-        term = find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
-        if term and term.strength >= min_strength:
-            meaning = (
-                PARTIAL if has_caveats and term.canonical == "available" else term.availability
+        status_word = (
+            find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
+        )
+        if status_word and status_word.strength >= min_strength:
+            stated_availability = (
+                PARTIAL
+                if is_limited and status_word.term == "available"
+                else status_word.availability
             )
-            return meaning if reason == value else add_explanation(meaning, record)
-    meanings = [
+            return (
+                stated_availability
+                if reason == value
+                else add_explanation(stated_availability, record)
+            )
+    flag_availabilities = [
         availability
         for name, value in record.items()
         if isinstance(value, bool) and (availability := state_of_named_flag(name, value))
     ]
-    if meanings and has_caveats:
-        meanings.append(PARTIAL)
-    lacking_meanings = sorted(
-        (availability for availability in meanings if availability.status != Status.AVAILABLE),
+    if flag_availabilities and is_limited:
+        flag_availabilities.append(PARTIAL)
+    incomplete_availabilities = sorted(
+        (
+            availability
+            for availability in flag_availabilities
+            if availability.status != Status.AVAILABLE
+        ),
         key=lambda availability: availability.status != Status.NOT_APPLICABLE,
     )
-    return add_explanation((lacking_meanings or meanings)[0], record) if meanings else None
+    return (
+        add_explanation((incomplete_availabilities or flag_availabilities)[0], record)
+        if flag_availabilities
+        else None
+    )
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
@@ -577,8 +624,8 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
-        term = find_word(value)
-        return term.availability if term else None
+        status_word = find_word(value)
+        return status_word.availability if status_word else None
     if isinstance(value, dict):
         return read_object_state(value)
     return None
@@ -612,21 +659,25 @@ def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Av
     """
     reason = find_reason(record)
     if availability.status == Status.AVAILABLE and reason and " " in reason:
-        term = find_word_in_text(reason)
-        if term and term.canonical != "unavailable":
-            return term.with_reason(reason)
-        unknown = Availability(Status.UNKNOWN, None, reason)
-        return unknown if _DENIAL_PATTERN.search(reason) else with_reason(availability, reason)
+        status_word = find_word_in_text(reason)
+        if status_word and status_word.term != "unavailable":
+            return status_word.with_reason(reason)
+        unknown_availability = Availability(Status.UNKNOWN, None, reason)
+        return (
+            unknown_availability
+            if _DENIAL_PATTERN.search(reason)
+            else with_reason(availability, reason)
+        )
     availability = with_reason(availability, reason)
-    for key, text in (
+    for key, cause_text in (
         record.items()
         if availability.cause is None and availability.status == "unavailable"
         else ()
     ):
-        if isinstance(text, str) and ends_with_word_of(key, "cause"):
-            term = find_word_in_text(text)
-            if term and term.availability.status in EMPTY:
-                return term.with_reason(availability.reason)
+        if isinstance(cause_text, str) and ends_with_word_of(key, "cause"):
+            status_word = find_word_in_text(cause_text)
+            if status_word and status_word.availability.status in EMPTY:
+                return status_word.with_reason(availability.reason)
     return availability
 
 
@@ -641,8 +692,10 @@ def partial_if_measured(
     """
     # A 0 of pending data may not be measured yet.
     is_small_sample = availability.cause == Cause.INSUFFICIENT_SAMPLE and len(nonzero_flags) > 0
-    has_begun = availability.cause == Cause.PENDING and any(nonzero_flags)
-    is_partial = availability.status == Status.UNAVAILABLE and (is_small_sample or has_begun)
+    is_partly_measured = availability.cause == Cause.PENDING and any(nonzero_flags)
+    is_partial = availability.status == Status.UNAVAILABLE and (
+        is_small_sample or is_partly_measured
+    )
     return replace(availability, status=Status.PARTIAL) if is_partial else availability
 
 
@@ -659,14 +712,14 @@ def find_nonzero_flags(record: Mapping[str, Any]) -> set[bool]:
     }
 
 
-def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
+def state_of_sibling(statement_kind: str, value: Any, sibling_value: Any) -> Availability | None:
     """Return the availability that a field states for another field beside it, or None.
 
     For example, ``revenueReason`` states the availability of ``revenue``.
 
     Parameters
     ----------
-    kind : str
+    statement_kind : str
         What the field beside it states, such as ``reason``; see `split_key`.
     value : object
         The value of the field that states the availability, such as ``revenueReason``.
@@ -676,20 +729,22 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
     if isinstance(value, dict):
         availability = read_object_state(value)
         reason = find_reason(value)
-        is_reason = availability is None and kind == "reason" and sibling_value is None and reason
+        is_reason = (
+            availability is None and statement_kind == "reason" and sibling_value is None and reason
+        )
         return replace(UNAVAILABLE, reason=reason) if is_reason else availability
     if isinstance(value, bool):
-        if kind in ("part", "denial"):
-            is_consistent = value and (sibling_value is None) == (kind == "denial")
+        if statement_kind in ("part", "denial"):
+            is_consistent = value and (sibling_value is None) == (statement_kind == "denial")
             return (UNAVAILABLE if sibling_value is None else PARTIAL) if is_consistent else None
         return AVAILABLE if value else UNAVAILABLE
-    term = find_word(value)
-    if term and (term.strength >= STRONG or sibling_value is None):
+    status_word = find_word(value)
+    if status_word and (status_word.strength >= STRONG or sibling_value is None):
         nonzero_flags = set() if sibling_value is None else {sibling_value != 0}
         return partial_if_measured(
-            term.with_reason(value if " " in value.strip() else None), nonzero_flags
+            status_word.with_reason(value if " " in value.strip() else None), nonzero_flags
         )
-    if kind == "reason" and sibling_value is None and value.strip():
+    if statement_kind == "reason" and sibling_value is None and value.strip():
         return add_explanation(UNAVAILABLE, {"reason": value})
     return None
 
@@ -704,9 +759,9 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     )
     if value_key is None:
         return None
-    siblings = {key: item for key, item in record.items() if key != value_key}
-    availability = read_object_state(siblings)
-    reason = find_reason(siblings)
+    other_fields = {key: item for key, item in record.items() if key != value_key}
+    availability = read_object_state(other_fields)
+    reason = find_reason(other_fields)
     if availability is None and record[value_key] is None and reason:
         availability = with_reason(UNAVAILABLE, reason)
     return availability and partial_if_measured(

@@ -52,24 +52,24 @@ ANSWER_TONES = ("positive", "neutral", "negative")
 
 NO_SAMPLE_RULE = refused("measured once, or of all there is: no sample")
 JUDGEMENT_RULE = refused("a judgement of the service, and no share of counts")
-OWN_INTERVAL_RULE = refused(
+SERVICE_INTERVAL_RULE = refused(
     "the service gives its own interval or verdict, with the sizes it rests on"
 )
 """Rules for numbers that are not aggregated and get no confidence interval."""
 
 
-def optional(*columns: Column) -> tuple[Column, ...]:
+def mark_optional(*columns: Column) -> tuple[Column, ...]:
     """Return copies of columns that are marked as optional: a response may lack their fields.
 
     Examples
     --------
-    >>> [column.optional for column in optional(ENGINE_COLUMN, DAY_COLUMN)]
+    >>> [column.optional for column in mark_optional(ENGINE_COLUMN, DAY_COLUMN)]
     [True, True]
     """
     return tuple(replace(column, optional=True) for column in columns)
 
 
-def total_count(name: str, doc: str, plural_noun: str) -> Column:
+def make_total_count(name: str, doc: str, plural_noun: str) -> Column:
     """Declare a column whose count is repeated in every row, so that it must not be summed.
 
     Parameters
@@ -81,7 +81,7 @@ def total_count(name: str, doc: str, plural_noun: str) -> Column:
 
     Examples
     --------
-    >>> str(total_count("answer_count", "Answers.", "answers").aggregate)
+    >>> str(make_total_count("answer_count", "Answers.", "answers").aggregate)
     'none (the same answers in every row)'
     """
     rule = refused(f"the same {plural_noun} in every row")
@@ -111,7 +111,7 @@ SHARE_OF_VOICE_COLUMN = fraction(
     "Mentions of the brand as a share of those of all brands.",
     aggregate=share(counts=("mention_count", "all_mention_count")),
 )
-ALL_MENTIONS_COLUMN = total_count(
+ALL_MENTIONS_COLUMN = make_total_count(
     "all_mention_count",
     "Mentions of all brands: the sample size of the share of voice.",
     "mentions",

@@ -37,7 +37,7 @@ SECTION = Section(
         integer("prompt_count", "Distinct prompts with such ads.", unit="distinct prompts", aggregate=NOT_ADDITIVE),
         fraction("ad_share", "Its share of all ads; sums to 1.",
             aggregate=share(counts=("observations", "all_observations"))),
-        total_count("all_observations", "Ads of all advertisers: the sample size of the share.", "ads"),
+        make_total_count("all_observations", "Ads of all advertisers: the sample size of the share.", "ads"),
     )),
     Table("ad_engine_support", "One row per engine.", keyed("engineSupport", key="engine"), key="engine", columns=(
         ENGINE_COLUMN,

@@ -28,7 +28,7 @@ SECTION = Section(
             aggregate=ratio("engaged_sessions", "rated_sessions", otherwise="sessions")),
         number("average_session_seconds", "Mean length of a visit.", unit=SECONDS, aggregate=weighted("sessions")),
         _CURRENCY_COLUMN,
-        *optional(
+        *mark_optional(
             count("complete_sessions", "Visits of complete days: the sample size of the conversion rate."),
             count("engaged_sessions", "Engaged visits."),
             count("rated_sessions", "Visits known to be engaged or not: the sample size of the engagement rate."),
@@ -52,7 +52,7 @@ SECTION = Section(
             "totals.otherConversionRate", over=("other_conversions", "other_complete_sessions")),
         number("ai_revenue", "Revenue of visits from engines.", "totals.aiRevenue", unit="`currency` units",
             aggregate=Aggregation("sum", within="currency")),
-        *optional(
+        *mark_optional(
             count("ai_complete_sessions", "Visits from engines on complete days: the sample size of their rate.",
                 "totals.aiCompleteSessions"),
             count("other_conversions", "Conversions from elsewhere, on complete days.", "totals.otherConversions"),

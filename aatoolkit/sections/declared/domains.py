@@ -31,12 +31,12 @@ SECTION = Section(
         count("unique_urls", "Distinct cited pages of it.", aggregate=NOT_ADDITIVE),
         words("brands_mentioned", "Brands found on its pages, if any page was examined."),
         integer("rank_change", "Positions gained since the window before; up is positive.", unit="places"),
-        *optional(
+        *mark_optional(
             _ALL_CITATIONS_COLUMN,
             integer("retrieved_answer_count", "Distinct answers that read the domain; domains overlap.",
                 unit="distinct answers", aggregate=NOT_ADDITIVE),
         ),
-        total_count("reporting_answer_count", "Answers of engines that report what they read: the sample size of that share.",
+        make_total_count("reporting_answer_count", "Answers of engines that report what they read: the sample size of that share.",
             "answers"),
     )),
     Table("source_domain_engines", "One row per cited domain and engine.", keyed("domains[].byEngine", key="engine"),
@@ -50,7 +50,7 @@ SECTION = Section(
         count("citation_count", "Citations of domains of the type."),
         fraction("citation_share", "Its share of all citations; sums to 1.",
             aggregate=CITATION_SHARE_RULE),
-        *optional(_ALL_CITATIONS_COLUMN),
+        *mark_optional(_ALL_CITATIONS_COLUMN),
     )),
     kept=("totals.uniqueDomains", "totals.answerCount", "totals.ownCitationShare"),
 )

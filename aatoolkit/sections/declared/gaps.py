@@ -35,7 +35,7 @@ SECTION = Section(
         number("gap", "The own mention rate minus the leader's; 0 if the own brand leads.", unit=FRACTION_CHANGE,
             aggregate=refused("a difference of two rates, whose counts are beside it")),
         count("answer_count", "The topic's answers."),
-        *optional(
+        *mark_optional(
             count("own_mention_count", "Answers that mention the own brand."),
             count("leader_mention_count", "Answers that mention the topic's leader.",
                 aggregate=refused("each topic has its own leader")),

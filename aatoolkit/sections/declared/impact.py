@@ -7,7 +7,7 @@ from aatoolkit.sections.declared._vocabulary import *
 # fmt: off
 _VERDICTS = ("improved", "declined", "no_detectable_change", "too_early")
 _NO_AGGREGATION_RULE = refused("the same answers under every metric, and windows of actions overlap")
-_make_value_column = partial(number, unit="per unit", aggregate=OWN_INTERVAL_RULE)
+_make_value_column = partial(number, unit="per unit", aggregate=SERVICE_INTERVAL_RULE)
 
 def _make_window_columns(window_name: str) -> tuple[Column, ...]:
     """Return the columns for a metric in the time before, or the time after, an action.
@@ -35,7 +35,7 @@ SECTION = Section(
         category("verdict", "The result; too_early for lack of answers.", _VERDICTS),
         category("control_metric", "The metric of the comparison group.", METRIC_KEYS, "control.metric"),
         number("control_change", "Change in the comparison group.", "control.change", unit="per metric",
-            aggregate=OWN_INTERVAL_RULE),
+            aggregate=SERVICE_INTERVAL_RULE),
     )),
     Table("impact_metrics", "One row per action and metric.", records("actions[].metrics"), key=("action_id", "metric"),
         columns=(
@@ -46,9 +46,9 @@ SECTION = Section(
         *_make_window_columns("after"),
         _make_value_column("change", "The value after minus the one before."),
         number("relative_change", "The change as a fraction of the value before.", unit="fraction of before",
-            aggregate=OWN_INTERVAL_RULE),
+            aggregate=SERVICE_INTERVAL_RULE),
         category("verdict", "What the comparison says.", _VERDICTS),
-        number("confidence", "How sure the verdict is.", unit=PROBABILITY, aggregate=OWN_INTERVAL_RULE),
+        number("confidence", "How sure the verdict is.", unit=PROBABILITY, aggregate=SERVICE_INTERVAL_RULE),
     )),
     Table("impact_annotations", "One row per annotation.", records("annotations"), key=("date", "label"), columns=(
         date("date", "The day it happened."),

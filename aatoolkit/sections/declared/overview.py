@@ -4,13 +4,13 @@ from aatoolkit.sections.declared._vocabulary import *
 
 
 # fmt: off
-def _refuse_ratio_of_metric(numerator: str, denominator: str) -> Aggregation:
+def _forbid_ratio_of_metric(numerator: str, denominator: str) -> Aggregation:
     """Return an `Aggregation` that forbids to aggregate a column.
 
     Its reason names the two columns whose sums can be divided instead.
     """
-    why = f"recompute from {numerator}/{denominator}"
-    return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
+    reason = f"recompute from {numerator}/{denominator}"
+    return Aggregation("none", why=reason, counts=(numerator, denominator), within="metric")
 
 _MENTION_COLUMNS = (
     count("mention_count", "Answers that mention the brand in focus.", among="answer_count"),
@@ -24,17 +24,17 @@ SECTION = Section(
     Table("overview_kpis", "One row per metric.", keyed("kpis", key="metric"), key="metric", columns=(
         text("metric", "The metric, as the API spells it: mentionRate, …; visibilityScore is 100 × mentionRate, which the reference service takes as its score."),
         number("value", "The metric, in the unit of its row.", unit=PER_UNIT,
-            aggregate=_refuse_ratio_of_metric("numerator", "denominator")),
-        *optional(
+            aggregate=_forbid_ratio_of_metric("numerator", "denominator")),
+        *mark_optional(
             number("previous_value", "The metric in the window before, in the unit of its row.", "previous",
-                unit=PER_UNIT, aggregate=_refuse_ratio_of_metric("previous_numerator", "previous_denominator")),
+                unit=PER_UNIT, aggregate=_forbid_ratio_of_metric("previous_numerator", "previous_denominator")),
             number("numerator", "Numerator of the value: a count or a sum.", unit="count or sum",
                 aggregate=_SUM_WITHIN_METRIC_RULE),
             number("denominator", "The denominator, which is the sample size.", unit=COUNT,
                 aggregate=_SUM_WITHIN_METRIC_RULE),
         ),
         category("unit", "The unit of the row's values.", METRIC_UNITS),
-        *optional(
+        *mark_optional(
             number("previous_numerator", "Numerator of the previous value: a count or a sum.", unit="count or sum",
                 aggregate=_SUM_WITHIN_METRIC_RULE),
             number("previous_denominator", "The denominator, which is the sample size.", unit=COUNT,
@@ -49,7 +49,7 @@ SECTION = Section(
             over=("brand_mention_count", "all_mention_count")),
         MEAN_POSITION_COLUMN,
         count("citation_count", "Citations of the own pages in answers of the day.", among="answer_count"),
-        *optional(
+        *mark_optional(
             count("position_count", "Mentions with a position: sample size of the mean.", among="answer_count"),
             count("brand_mention_count", "Mentions of the brands in focus.", among="answer_count"),
             count("all_mention_count", "Mentions of all brands.", among="answer_count"),
@@ -66,13 +66,13 @@ SECTION = Section(
         MEAN_POSITION_COLUMN,
         number("mention_rate_change", "Change of the mention rate; 0.01 is one percentage point.", unit=FRACTION_CHANGE,
             aggregate=refused("a difference of two rates, whose counts are beside it")),
-        total_count("answer_count", "Answers collected: the sample size of the mention rate.", "answers"),
+        make_total_count("answer_count", "Answers collected: the sample size of the mention rate.", "answers"),
         ALL_MENTIONS_COLUMN,
-        *optional(
+        *mark_optional(
             POSITION_COUNT_COLUMN,
             count("previous_mention_count", "Answers of the window before that mention it."),
         ),
-        total_count("previous_answer_count", "Answers collected in the window before.", "answers"),
+        make_total_count("previous_answer_count", "Answers collected in the window before.", "answers"),
     )),
     Table("overview_engines", "One row per engine.", records("engines"), key="engine", columns=(
         ENGINE_COLUMN,

@@ -33,7 +33,7 @@ SECTION = Section(
         *_make_tone_share_columns("its", otherwise="scored_count"),
         _SCORED_COUNT_COLUMN,
         count("mention_count", "Answers that mention the brand, scored or not."),
-        *optional(*_TONE_COUNT_COLUMNS),
+        *mark_optional(*_TONE_COUNT_COLUMNS),
     )),
     Table("perception_sentiment_trend", "One row per date, for the brand in focus.", records("sentimentTrend"),
         key="date", columns=(
@@ -41,7 +41,7 @@ SECTION = Section(
         score("sentiment_score", "Mean score of the day's scored mentions; 50 is neutral.", "score",
             aggregate=weighted("scored_count")),
         *_make_tone_share_columns("the day's"),
-        *optional(_SCORED_COUNT_COLUMN, *_TONE_COUNT_COLUMNS),
+        *mark_optional(_SCORED_COUNT_COLUMN, *_TONE_COUNT_COLUMNS),
     )),
     Table("perception_attributes", "One row per brand and attribute.", records("attributes"),
         key=("brand", "attribute"), columns=(

@@ -4,7 +4,7 @@ from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 _PREVIOUS_WINDOW_COLUMNS = (
-    *optional(
+    *mark_optional(
         count("previous_answer_count", "Answers collected in the window before."),
         count("previous_mention_count", "Answers of the window before that mention the brand in focus."),
         fraction("previous_mention_rate", "The mention rate in the window before.",
@@ -41,12 +41,12 @@ SECTION = Section(
         count("own_citation_count", "Citations of the own pages in the prompt's answers.", among="answer_count"),
         text("top_brand", "The brand that its answers mention most often."),
         timestamp("created_at", "When the prompt was added, in UTC."),
-        *optional(
+        *mark_optional(
             count("position_count", "Mentions with a position: sample size of the mean.", among="answer_count"),
             count("scored_count", "Mentions that were scored: the sample size of the score.", among="answer_count"),
         ),
         *_PREVIOUS_WINDOW_COLUMNS,
-        *optional(
+        *mark_optional(
             position("previous_average_position", "The mean position in the window before.",
                 aggregate=weighted("previous_position_count")),
             count("previous_position_count", "Mentions with a position in the window before.",
@@ -60,7 +60,7 @@ SECTION = Section(
         flag("mentioned", "Whether the latest answer mentions the brand in focus."),
         position("position", "Position in the latest answer, if mentioned; lower is better."),
         date("last_run_day", "The day of the latest run.", aggregate=MAX),
-        *optional(
+        *mark_optional(
             count("answer_count", "Answers collected."),
             *_MENTION_COLUMNS,
         ),

@@ -8,7 +8,7 @@ from aatoolkit.sections.declared._vocabulary import *
 # fmt: off
 _SUM_OVER_PROMPTS_RULE = Aggregation("sum", across=("engine", "prompt_id"))
 
-def _ratio_over_prompts(numerator: str, denominator: str) -> Aggregation:
+def _make_ratio_over_prompts(numerator: str, denominator: str) -> Aggregation:
     """Return an `Aggregation` by a ratio of sums: Σnumerator/Σdenominator.
 
     Sums over engines (AI assistants) and prompts are allowed, but not over brands.
@@ -31,18 +31,18 @@ SECTION = Section(
             aggregate=ratio("top_three_count", "position_count", otherwise="mention_count")),
         BRAND_MENTIONS_COLUMN,
         SHARE_OF_VOICE_COLUMN,
-        *optional(
+        *mark_optional(
             POSITION_COUNT_COLUMN,
             count("first_position_count", "Mentions in the first position."),
             count("top_three_count", "Mentions in the first three positions."),
         ),
         ALL_MENTIONS_COLUMN,
-        *optional(
+        *mark_optional(
             fraction("previous_share_of_voice", "Its share of voice in the window before.",
                 aggregate=share(counts=("previous_mention_count", "previous_all_mention_count"))),
             _PREVIOUS_MENTIONS_COLUMN,
         ),
-        total_count("previous_all_mention_count", "Mentions of all brands in the window before.", "mentions"),
+        make_total_count("previous_all_mention_count", "Mentions of all brands in the window before.", "mentions"),
     )),
     Table("ranking_matrix", "One row per brand and engine.",
         records("matrix.values[][]"),
@@ -72,18 +72,18 @@ SECTION = Section(
         keyed("byPrompt[].brands", key="brand"), key=("prompt_id", "brand"), columns=(
         ref("prompt_id", "The prompt; refers to `prompts`.", "^promptId"),
         text("brand", "The brand; every brand is listed for each answered prompt."),
-        *optional(
+        *mark_optional(
             count("mention_count", "Answers that mention the brand; missing if the prompt has no answer.",
                 aggregate=MENTIONS),
             count("all_mention_count", "Mentions of all brands in the prompt's answers.", "^mentionCount",
                 aggregate=_SUM_OVER_PROMPTS_RULE),
             fraction("share_of_voice", "Its share of the mentions of all brands.",
-                aggregate=_ratio_over_prompts("mention_count", "all_mention_count")),
+                aggregate=_make_ratio_over_prompts("mention_count", "all_mention_count")),
             _PREVIOUS_MENTIONS_COLUMN,
             count("previous_all_mention_count", "Mentions of all brands in the prompt's answers of the window before.",
                 "^previousMentionCount", aggregate=_SUM_OVER_PROMPTS_RULE),
             fraction("previous_share_of_voice", "Its share of voice in the window before.",
-                aggregate=_ratio_over_prompts("previous_mention_count", "previous_all_mention_count")),
+                aggregate=_make_ratio_over_prompts("previous_mention_count", "previous_all_mention_count")),
         ),
     )),
 )

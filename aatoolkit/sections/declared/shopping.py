@@ -39,13 +39,13 @@ SECTION = Section(
             aggregate=Aggregation("max", within="currency")),
         text("currency", "The currency of its prices.", "priceRange.currency", unit=ISO_4217),
         _STOCK_STATUS_COLUMN,
-        *optional(
+        *mark_optional(
             count("position_count", "Answers with its position: sample size of the mean."),
             count("first_position_count", "Answers that show the product first."),
             integer("answer_count", "Distinct answers with the product; products overlap.", unit="distinct answers",
                 aggregate=NOT_ADDITIVE),
         ),
-        total_count("shopping_answer_count", "Answers with shopping results: the sample size of the visibility.", "answers"),
+        make_total_count("shopping_answer_count", "Answers with shopping results: the sample size of the visibility.", "answers"),
     )),
     Table("shopping_offers", "One row per product and offer.", records("products[].offers"),
         key=("product_id", "offer_position"), columns=(
@@ -76,14 +76,14 @@ SECTION = Section(
         position("average_position", "Mean place of its products; lower is better.",
             aggregate=weighted("position_count")),
         count("product_count", "Products of it that are shown; engines share products.", across=("brand",)),
-        *optional(
+        *mark_optional(
             count("position_count", "Places of its products: the sample size of the mean place."),
             count("answer_count", "Answers with a product of the brand; brands overlap.", aggregate=refused(_BRAND_OVERLAP_REASON)),
             count("win_count", "Answers that show a product of the brand first.", aggregate=refused(_BRAND_OVERLAP_REASON)),
         ),
-        total_count("shopping_answer_count", "Answers with shopping results: the sample size of both rates.", "answers"),
+        make_total_count("shopping_answer_count", "Answers with shopping results: the sample size of both rates.", "answers"),
         count("placement_count", "Placements of products of the brand.", optional=True),
-        total_count("all_placement_count", "Placements of all products: the sample size of the share of shelf.",
+        make_total_count("all_placement_count", "Placements of all products: the sample size of the share of shelf.",
             "placements"),
     )),
     Table("shopping_merchants", "One row per merchant.", records("merchants"), key="merchant", columns=(
@@ -94,7 +94,7 @@ SECTION = Section(
         number("average_price", "Mean price of its offers, in `currency`.", unit=CURRENCY,
             aggregate=Aggregation("none", within="currency")),
         text("currency", "The currency of its prices.", unit=ISO_4217),
-        total_count("all_offer_count", "Offers of all merchants: the sample size of the share.", "offers"),
+        make_total_count("all_offer_count", "Offers of all merchants: the sample size of the share.", "offers"),
     )),
     Table("shopping_trigger", "One row per fetch: how often answers come with shopping results.", single("totals"),
         key="domain", columns=(

@@ -24,7 +24,7 @@ SECTION = Section(
             aggregate=weighted("citation_count")),
         date("first_cited_on", "The first day with a citation, in or before the window.", aggregate=MIN),
         date("last_cited_on", "The last day with a citation.", aggregate=MAX),
-        total_count("all_citation_count", "Citations of all pages: the sample size of the share.", "citations"),
+        make_total_count("all_citation_count", "Citations of all pages: the sample size of the share.", "citations"),
     )),
     Table("cited_url_prompts", "One row per cited URL and prompt.", records("items[].prompts"),
         key=("url", "prompt_id"), columns=(

@@ -25,9 +25,9 @@ from aatoolkit.sections import (
 )
 from aatoolkit.sections.inference.evidence import gather_arithmetic_evidence
 from aatoolkit.sections.inference.findings import OPEN, PROVED, DraftColumn, DraftTable
-from aatoolkit.sections.inference.keys import find_year_path, set_keys
+from aatoolkit.sections.inference.keys import find_year_path, set_formats_and_keys
 from aatoolkit.sections.inference.shapes import find_tables
-from aatoolkit.sections.inference.units import POSITION_UNIT, set_rule, set_units
+from aatoolkit.sections.inference.units import POSITION_UNIT, set_aggregation, set_units
 from aatoolkit.sections.inference.words import (
     FACTOR_BY_UNIT_WORD,
     Vocabulary,
@@ -55,7 +55,7 @@ _LEXICON_KEY_BY_UNIT = {
 
 
 @dataclass
-class Analysis:
+class SectionAnalysis:
     """The tables found in the JSON of one section, and notes for a person.
 
     Attributes
@@ -107,7 +107,7 @@ class Analysis:
         )
 
 
-def analyse(
+def analyse_section(
     section_name: str,
     document: Any,
     response_by_engines: Mapping[tuple[str, ...], Any],
@@ -115,7 +115,7 @@ def analyse(
     other_responses: Sequence[Any] = (),
     *,
     guesses_units: bool = True,
-) -> Analysis:
+) -> SectionAnalysis:
     """Guess the tables, columns, dtypes, units, keys and ways to aggregate in some JSON.
 
     Parameters
@@ -135,20 +135,20 @@ def analyse(
 
     Returns
     -------
-    Analysis
+    SectionAnalysis
         The guessed tables, each with its columns.
     """
     documents = [document, *response_by_engines.values(), *other_responses]
     tables = find_tables(documents, section_name, vocabulary)
-    notes = set_keys(tables, find_year_path(documents))
+    notes = set_formats_and_keys(tables, find_year_path(documents))
     tables.sort(key=_table_sort_key)
     if guesses_units:
         gather_arithmetic_evidence(tables, len(response_by_engines))
         set_units(tables)
         for table in tables:
             for column in table.columns:
-                set_rule(column)
-    return Analysis(section_name, tables, notes)
+                set_aggregation(column)
+    return SectionAnalysis(section_name, tables, notes)
 
 
 def _table_sort_key(table: DraftTable) -> float:
@@ -172,7 +172,8 @@ def _table_sort_key(table: DraftTable) -> float:
 def declare_table(table: DraftTable) -> Table:
     """Return a `Table` made from a table that was found in JSON; rows with totals are dropped."""
     total_labels = {
-        table[name].source: values for name, values in table.total_labels_by_column.items()
+        table[name].source: total_values
+        for name, total_values in table.total_labels_by_column.items()
     }
     rows = table.rows.where(without=total_labels) if total_labels else table.rows
     columns = tuple(map(declare_column, table.columns))
@@ -202,7 +203,7 @@ def declare_column(column: DraftColumn) -> Column:
 # --- names --------------------------------------------------------------------------------------
 
 
-def apply_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
+def apply_standard_names(analysis: SectionAnalysis, vocabulary: Vocabulary) -> None:
     """Rename columns to the names in the reference service, such as ``cit`` to ``citation_count``.
 
     A column is renamed only if its values fit the new name, and no other column has this name.
@@ -229,19 +230,19 @@ def apply_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 def _find_standard_name(column: DraftColumn) -> str | None:
     """Return the reference service's name for columns of this meaning and unit, or None."""
     unit = column.unit.value or ""
-    rule = column.rule.value
+    aggregation = column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
     standard_words = _to_standard_words(column.name)
-    if rule is not None and column.rule.confidence == PROVED:
-        if unit == FRACTION and rule.over in _RATIO_NAME_BY_COUNTS:
-            return _RATIO_NAME_BY_COUNTS[rule.over]
+    if aggregation is not None and column.rule.confidence == PROVED:
+        if unit == FRACTION and aggregation.over in _RATIO_NAME_BY_COUNTS:
+            return _RATIO_NAME_BY_COUNTS[aggregation.over]
         if (
             unit == POSITION_UNIT
-            and rule.by in _MEAN_NAME_BY_WEIGHT
+            and aggregation.by in _MEAN_NAME_BY_WEIGHT
             and standard_words.startswith("average")
         ):
-            return _MEAN_NAME_BY_WEIGHT[rule.by]
+            return _MEAN_NAME_BY_WEIGHT[aggregation.by]
     lexicon_key = (
         "standard_score" if unit.startswith("score") else _LEXICON_KEY_BY_UNIT.get(unit, "")
     )
@@ -270,14 +271,14 @@ def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
         to_singular(word) for word in split_name(column.name) if word not in words_of("labelling")
     ]
     total_labels = column.draft_table.total_labels_by_column.get(column.name, ())
-    texts = {value for value in column.values if isinstance(value, str)}
-    texts.difference_update(column.format.missing, total_labels)
+    column_texts = {value for value in column.values if isinstance(value, str)}
+    column_texts.difference_update(column.format.missing, total_labels)
     dimensions = (
         dimension
         for dimension, known_texts in vocabulary.values_by_dimension.items()
-        if dimension in words and (column.is_key or len(words) == 1) and texts <= known_texts
+        if dimension in words and (column.is_key or len(words) == 1) and column_texts <= known_texts
     )
-    return next(dimensions, None) if texts and column.dtype == "string" else None
+    return next(dimensions, None) if column_texts and column.dtype == "string" else None
 
 
 def rename_column(column: DraftColumn, new_name: str) -> None:
@@ -285,34 +286,42 @@ def rename_column(column: DraftColumn, new_name: str) -> None:
     table = column.draft_table
     old_name = column.name
 
-    def rename(value: Any) -> Any:
+    def replace_name(value: Any) -> Any:
         """Return a name, or a tuple of names, with the old name replaced."""
         if isinstance(value, tuple):
-            return tuple(map(rename, value))
+            return tuple(map(replace_name, value))
         return new_name if value == old_name else value
 
-    table.key = rename(table.key)
-    table.rows = replace(table.rows, labels=rename(table.rows.labels))
+    table.key = replace_name(table.key)
+    table.rows = replace(table.rows, labels=replace_name(table.rows.labels))
     table.total_labels_by_column = {
-        rename(name): total_labels for name, total_labels in table.total_labels_by_column.items()
+        replace_name(name): total_labels
+        for name, total_labels in table.total_labels_by_column.items()
     }
     column.name = new_name
     for other_column in table.columns:
-        rule = other_column.rule.value
-        if rule is None:
+        aggregation = other_column.rule.value
+        if aggregation is None:
             continue
-        new_fields = {
-            name: rename(getattr(rule, name)) for name in ("by", "over", "within", "across")
+        renamed_fields = {
+            name: replace_name(getattr(aggregation, name))
+            for name in ("by", "over", "within", "across")
         }
         old_name_pattern = rf"(?<!\w){re.escape(old_name)}(?!\w)"
-        why = rule.why and re.sub(old_name_pattern, lambda _: new_name, rule.why)
-        other_column.rule = replace(other_column.rule, value=replace(rule, why=why, **new_fields))
+        new_reason = aggregation.why and re.sub(
+            old_name_pattern, lambda _: new_name, aggregation.why
+        )
+        other_column.rule = replace(
+            other_column.rule, value=replace(aggregation, why=new_reason, **renamed_fields)
+        )
 
 
 # --- single responses -----------------------------------------------------------------------------
 
 
-def analyse_responses(responses: Any, name: str | None, *, guesses_units: bool = True) -> Analysis:
+def analyse_responses(
+    responses: Any, name: str | None, *, guesses_units: bool = True
+) -> SectionAnalysis:
     """Infer the tables of a section (kind of response) from example responses.
 
     Parameters
@@ -336,13 +345,13 @@ def analyse_responses(responses: Any, name: str | None, *, guesses_units: bool =
         response.json if isinstance(response, Payload) else decode(response)
         for response in responses
     ] or [None]
-    names = [
+    possible_names = [
         name,
         *(response.section for response in responses if isinstance(response, Payload)),
         *(document.get("section") for document in documents if isinstance(document, dict)),
     ]
-    name = next((name for name in names if name and isinstance(name, str)), "answer")
-    analysis = analyse(
+    name = next((name for name in possible_names if name and isinstance(name, str)), "answer")
+    analysis = analyse_section(
         name, documents[0], {}, Vocabulary.from_responses([], documents), documents[1:],
         guesses_units=guesses_units,
     )  # fmt: skip

@@ -40,7 +40,7 @@ _DAY_PATTERN = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
 _LANGUAGE_PATTERN = re.compile("[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 """Matches the code of a language, as ``en`` or ``pt-BR``."""
 _DATA_KEY_PATTERN = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
-_DTYPE_BY_PART_NAMES = {
+_DTYPE_BY_FIELD_NAMES = {
     "num den": "Float64",
     "numerator denominator": "Float64",
     "units nanos": "Float64",
@@ -53,7 +53,7 @@ _MIN_SIMILARITY = 0.55
 
 _MIN_LIST_SIMILARITY = 0.8
 _MAX_TUPLE_LENGTH = 12
-_MAX_CHANCE_LENGTH = 2
+_MAX_COINCIDENTAL_LENGTH = 2
 """Lists up to this length may have equal lengths by chance."""
 
 _SIMILARITY_SAMPLE_SIZE = 200
@@ -188,13 +188,13 @@ class ListGroup:
         """
         field_names = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for field_name in field_names:
-            texts = [
+            text_lists = [
                 [item.get(field_name) if type(item) is dict else item for item in values]
                 for values in ([] if values is MISSING else values for values in self.lists)
             ]
-            are_texts = {_kind_of(text) for row in texts for text in row} <= {"text", "mark"}
-            if are_texts and all(len({*row}) == len(row) for row in texts):
-                return field_name, texts
+            are_texts = {_kind_of(text) for row in text_lists for text in row} <= {"text", "mark"}
+            if are_texts and all(len({*row}) == len(row) for row in text_lists):
+                return field_name, text_lists
         return None
 
 
@@ -228,7 +228,7 @@ class JsonStructure:
         self.row_sets.append(root_row_set)
         self._add_columns(root_row_set, [((), [*documents])])
         for row_set in self.row_sets[1:]:
-            if any(child_set.parent is row_set for child_set in self.row_sets):
+            if any(child_row_set.parent is row_set for child_row_set in self.row_sets):
                 continue
             self._split_by_fields(row_set)
             is_header = row_set.steps[:-1] in self.header_paths and len(row_set.columns) == 1
@@ -269,12 +269,12 @@ class JsonStructure:
         value_types = {*map(type, values)} - {Missing}
         if dict in value_types:
             dicts = _values_of_type(dict, values)
-            objects = [value for value in dicts if value is not MISSING]
-            if self._has_data_keys(objects, steps):
+            present_dicts = [value for value in dicts if value is not MISSING]
+            if self._has_data_keys(present_dicts, steps):
                 row_set.data_key_objects.append((steps, dicts))
             else:
-                field_names = dict.fromkeys(name for value in objects for name in value)
-                for part_names, dtype in _DTYPE_BY_PART_NAMES.items():
+                field_names = dict.fromkeys(name for value in present_dicts for name in value)
+                for part_names, dtype in _DTYPE_BY_FIELD_NAMES.items():
                     if {*part_names.split()} <= {*field_names}:
                         parsed_parts = parse_values(dicts, Reading(dtype, "parts"))
                         if not parsed_parts.invalid_positions:
@@ -294,7 +294,7 @@ class JsonStructure:
             if (
                 has_single_items
                 and not is_header
-                and self._find_header(row_set, list_group, is_mixed=False) is None
+                and self._find_header(row_set, list_group, has_mixed_kinds=False) is None
             ):
                 # Lists of one record at most, in row after row, are wrappers.
                 records = [
@@ -327,7 +327,7 @@ class JsonStructure:
                 path: Counter(compress(ancestor_keys, [type(value) is str for value in values]))
                 for path, values in row_set.columns
             }
-            variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
+            table_variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
             for key, row_count in Counter(ancestor_keys).items():
                 paths = {path for path, counts in counts_by_path.items() if counts[key]}
                 # A single row does not show which of its fields are optional.
@@ -335,22 +335,22 @@ class JsonStructure:
                     path for path in paths if text_counts_by_path[path][key] == row_count > 1
                 }
                 similar_variants = (
-                    variant
-                    for variant in variants
+                    table_variant
+                    for table_variant in table_variants
                     # Rows by engine and rows by page are two tables; empty rows are of any.
-                    if not (variant[1] and paths and variant[1].isdisjoint(paths))
-                    and (variant[0] <= paths or text_paths <= variant[1])
+                    if not (table_variant[1] and paths and table_variant[1].isdisjoint(paths))
+                    and (table_variant[0] <= paths or text_paths <= table_variant[1])
                 )
-                variant = next(similar_variants, None)
-                if variant is None:
-                    variants.append((text_paths, paths, [key]))
+                table_variant = next(similar_variants, None)
+                if table_variant is None:
+                    table_variants.append((text_paths, paths, [key]))
                 else:
-                    variant[0].intersection_update(text_paths)
-                    variant[1].update(paths)
-                    variant[2].append(key)
-            if 1 < len(variants) <= _MAX_TUPLE_LENGTH:
+                    table_variant[0].intersection_update(text_paths)
+                    table_variant[1].update(paths)
+                    table_variant[2].append(key)
+            if 1 < len(table_variants) <= _MAX_TUPLE_LENGTH:
                 self.row_sets.remove(row_set)
-                for _, kept_paths, kept_keys in variants:
+                for _, kept_paths, kept_keys in table_variants:
                     self._add_partial_row_set(row_set, ancestor, kept_paths, kept_keys)
                 return
 
@@ -419,13 +419,13 @@ class JsonStructure:
         if len(keys) == 1 or (steps and isinstance(steps[-1], Elements)):
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
-        entries = [entry for column in columns for entry in _nonempty_entries(column)]
+        entries = [entry for column in columns for entry in _find_nonempty_entries(column)]
         headers_of_grids = {
-            str(names)
+            str(header_names)
             for entry in entries
             if isinstance(entry, dict) and any(map(_is_list_of_lists, entry.values()))
-            for field_name, names in entry.items()
-            if matches_form(field_name, "header") and not _is_list_of_lists(names)
+            for field_name, header_names in entry.items()
+            if matches_form(field_name, "header") and not _is_list_of_lists(header_names)
         }
         if len(headers_of_grids) > 1:
             return False  # tables of different columns
@@ -526,11 +526,11 @@ class JsonStructure:
         lists_of_names : tuple, optional
             Other lists that have a name for each position.
         """
-        main_group = max(
+        main_list_group = max(
             list_groups, key=lambda group: (group.is_of_lists, len(group.present_lists))
         )
         containers = [(list_group.steps, list_group.lists) for list_group in list_groups]
-        main_container = main_group.steps, main_group.lists
+        main_container = main_list_group.steps, main_list_group.lists
         self._add_child_row_set(row_set, containers, main_container, Elements, lists_of_names)
 
     def _add_row_set_of_columns(
@@ -593,10 +593,13 @@ class JsonStructure:
         keys = [key for _, key in rows_and_keys]
         containers_and_names = [*containers]
         if lists_of_names is not None:
-            name_group, list_positions = lists_of_names
-            name_group.holds_names = True
+            name_list_group, list_positions = lists_of_names
+            name_list_group.holds_names = True
             containers_and_names.append(
-                (name_group.steps, [name_group.lists[position] for position in list_positions])
+                (
+                    name_list_group.steps,
+                    [name_list_group.lists[position] for position in list_positions],
+                )
             )
         paths = [path for path, _ in containers_and_names]
         container_path = paths[0][: min(count_shared_steps(paths[0], path) for path in paths)]
@@ -631,12 +634,14 @@ class JsonStructure:
         self.row_sets.append(new_row_set)
         self._add_columns(new_row_set, paths_and_values)
 
-    def _may_be_columns(self, row_set: RowSet, list_group: ListGroup, *, is_mixed: bool) -> bool:
+    def _may_be_columns(
+        self, row_set: RowSet, list_group: ListGroup, *, has_mixed_kinds: bool
+    ) -> bool:
         """Return whether lists of lists may be tables in which each inner list is a column.
 
         Otherwise, each inner list is a row.
 
-        ``is_mixed`` says whether the inner lists hold different kinds of values.
+        ``has_mixed_kinds`` says whether the inner lists hold different kinds of values.
         """
         if {*map(type, list_group.items)} != {list}:
             return False
@@ -654,7 +659,7 @@ class JsonStructure:
             row_set, list_group, first_item_lengths, includes_same_rows=True
         )
         is_grid = is_square or any(True for _ in neighbours)
-        return is_mixed or not is_grid
+        return has_mixed_kinds or not is_grid
 
     def _add_if_columns(self, row_set: RowSet, list_group: ListGroup) -> bool:
         """Add one column for each position in some lists, if all are like ``["2026-11-03", 4]``.
@@ -671,23 +676,23 @@ class JsonStructure:
             _kinds_of(value for cell in cells for value in (cell if type(cell) is list else [cell]))
             for cells in zip_longest(*list_group.present_lists)
         ]
-        is_mixed = (
+        has_mixed_kinds = (
             all(len(kinds) <= 1 for kinds in kinds_by_position)
             and len(set().union(*kinds_by_position)) > 1
         )
         if list_group.is_of_lists and not self._may_be_columns(
-            row_set, list_group, is_mixed=is_mixed
+            row_set, list_group, has_mixed_kinds=has_mixed_kinds
         ):
             return False
-        header = self._find_header(row_set, list_group, is_mixed=is_mixed)
-        lists_of_names = None if is_mixed else self._find_lists_of_names(row_set, list_group)
+        header = self._find_header(row_set, list_group, has_mixed_kinds=has_mixed_kinds)
+        lists_of_names = None if has_mixed_kinds else self._find_lists_of_names(row_set, list_group)
         if header is not None and lists_of_names is not None:
             are_names_nearer = count_shared_steps(
                 lists_of_names[0].steps, list_group.steps
             ) > count_shared_steps(header[0], list_group.steps)
             header = None if are_names_nearer else header
         if header is not None or (
-            is_mixed and (list_group.is_of_lists or _are_tuples(row_set, list_group, 2))
+            has_mixed_kinds and (list_group.is_of_lists or _are_tuples(row_set, list_group, 2))
         ):
             paths_and_values = self._split_into_columns(list_group, header)
             if list_group.is_of_lists:
@@ -750,7 +755,7 @@ class JsonStructure:
         return paths_and_values
 
     def _find_header(
-        self, row_set: RowSet, list_group: ListGroup, *, is_mixed: bool
+        self, row_set: RowSet, list_group: ListGroup, *, has_mixed_kinds: bool
     ) -> HeaderNames | None:
         """Find the header of rows that are lists: a list of their names, such as ``columns``.
 
@@ -760,7 +765,7 @@ class JsonStructure:
             The rows with the given lists.
         list_group : ListGroup
             The given lists.
-        is_mixed : bool
+        has_mixed_kinds : bool
             Whether each of the given lists has values of different kinds.
 
         Returns
@@ -769,15 +774,15 @@ class JsonStructure:
             The parsed path to the names; and a list that has, for each row, its list of names.
         """
         possible_headers = []
-        for other_group, list_positions in _iter_neighbours(
+        for other_list_group, list_positions in _iter_neighbours(
             row_set, list_group, list_group.lengths, includes_same_rows=list_group.is_of_lists
         ):
-            if other_group.field_and_texts is None:
+            if other_list_group.field_and_texts is None:
                 continue
-            field_name, text_lists = other_group.field_and_texts
+            field_name, text_lists = other_list_group.field_and_texts
             names_by_row = [text_lists[position] for position in list_positions]
             list_name = _last_field(list_group.steps)
-            other_name = _last_field(other_group.steps)
+            other_name = _last_field(other_list_group.steps)
             has_header_name = matches_form(other_name, "header")
             # A single name, or one for the positions of some rows only, is a value of theirs, as
             # are records beside records.
@@ -786,14 +791,14 @@ class JsonStructure:
             )
             # ``index_names`` is the header of ``index``.
             closeness = (
-                count_shared_steps(other_group.steps, list_group.steps),
+                count_shared_steps(other_list_group.steps, list_group.steps),
                 list_name in other_name,
             )
             min_lists = max(4, 2 * list_group.max_length)
             is_header = has_header_name or (
                 are_names_fixed
                 and (
-                    is_mixed
+                    has_mixed_kinds
                     or (
                         list_group.kinds == {"text"} and _are_tuples(row_set, list_group, min_lists)
                     )
@@ -804,21 +809,23 @@ class JsonStructure:
                 )
             )
             if is_header:
-                possible_headers.append((closeness, other_group, field_name, names_by_row))
+                possible_headers.append((closeness, other_list_group, field_name, names_by_row))
         if not possible_headers:
             return None
-        _, other_group, field_name, names_by_row = max(
+        _, other_list_group, field_name, names_by_row = max(
             possible_headers, key=lambda possible_header: possible_header[0]
         )
-        other_group.holds_names = True
-        self.header_paths.add(other_group.steps)
-        widened_steps = widen_to_all_elements(other_group.steps)
+        other_list_group.holds_names = True
+        self.header_paths.add(other_list_group.steps)
+        widened_steps = widen_to_all_elements(other_list_group.steps)
         row_steps = (
             widen_to_all_elements(list_group.steps) if list_group.is_of_lists else row_set.steps
         )
-        shared_count = count_shared_steps(widened_steps, row_steps)
+        shared_step_count = count_shared_steps(widened_steps, row_steps)
         return (
-            *bind_to_row((*widened_steps[:shared_count], *other_group.steps[shared_count:])),
+            *bind_to_row(
+                (*widened_steps[:shared_step_count], *other_list_group.steps[shared_step_count:])
+            ),
             Elements(),
             *([Field(field_name)] if field_name is not None else []),
         ), names_by_row
@@ -851,19 +858,19 @@ class JsonStructure:
         if list_group.max_length < 2:
             return None
         possible_lists = []
-        for other_group, list_positions in _iter_neighbours(
+        for other_list_group, list_positions in _iter_neighbours(
             row_set, list_group, list_group.lengths, includes_same_rows=includes_same_rows
         ):
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
-            record_path = other_group.steps[:-1]
+            record_path = other_list_group.steps[:-1]
             is_near = record_path == list_group.steps[: len(record_path)]
             if (
-                other_group.kinds.isdisjoint(("dict", "list"))
-                and not (includes_same_rows and other_group.holds_names)
-                and (is_near or list_group.max_length > _MAX_CHANCE_LENGTH)
-                and not any(type(item) is float for item in other_group.items)
+                other_list_group.kinds.isdisjoint(("dict", "list"))
+                and not (includes_same_rows and other_list_group.holds_names)
+                and (is_near or list_group.max_length > _MAX_COINCIDENTAL_LENGTH)
+                and not any(type(item) is float for item in other_list_group.items)
             ):
-                possible_lists.append((other_group, list_positions))
+                possible_lists.append((other_list_group, list_positions))
         return max(
             possible_lists,
             key=lambda possible_group: count_shared_steps(
@@ -908,12 +915,12 @@ def _iter_neighbours(
     """
     for ancestor in [*row_set.iter_with_ancestors()][not includes_same_rows :]:
         list_positions = row_set.enclosing_rows(ancestor)
-        for other_group in ancestor.list_groups:
-            if other_group.steps != list_group.steps[: len(other_group.steps)] and all(
-                length in (None, other_group.lengths[position])
+        for other_list_group in ancestor.list_groups:
+            if other_list_group.steps != list_group.steps[: len(other_list_group.steps)] and all(
+                length in (None, other_list_group.lengths[position])
                 for length, position in zip(lengths, list_positions, strict=True)
             ):
-                yield other_group, list_positions
+                yield other_list_group, list_positions
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
@@ -945,13 +952,13 @@ def bind_to_row(steps: Iterable[Step]) -> Steps:
     >>> format_path(bind_to_row((Field("rows"), Elements(), Field("n"))))
     'rows[@0].n'
     """
-    path: list[Step] = []
+    bound_path: list[Step] = []
     depth = 0
     for step in steps:
         if isinstance(step, Elements | Entries):
             step, depth = type(step)(container_index=depth), depth + 1
-        path.append(step)
-    return tuple(path)
+        bound_path.append(step)
+    return tuple(bound_path)
 
 
 def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
@@ -1015,7 +1022,7 @@ def _kinds_of(values: Iterable[Any]) -> set[str]:
     return kinds - {"moment"} if "number" in kinds else kinds
 
 
-def _nonempty_entries(values: Iterable[Any]) -> list[Any]:
+def _find_nonempty_entries(values: Iterable[Any]) -> list[Any]:
     """Return the values that are not null, ``{}`` or ``[]``.
 
     If any of them are objects, return only the objects. If all are lists of objects, return the
@@ -1023,7 +1030,7 @@ def _nonempty_entries(values: Iterable[Any]) -> list[Any]:
 
     Examples
     --------
-    >>> _nonempty_entries([{"n": 1}, None, {}]), _nonempty_entries([[{"n": 1}, {"n": 2}]])
+    >>> _find_nonempty_entries([{"n": 1}, None, {}]), _find_nonempty_entries([[{"n": 1}, {"n": 2}]])
     ([{'n': 1}], [{'n': 1}, {'n': 2}])
     """
     entries = [value for value in values if value not in (None, {}, [])]

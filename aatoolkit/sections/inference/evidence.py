@@ -72,7 +72,7 @@ class PossibleTotals:
         For each row of the table that is summed, the position of its group.
     totals_by_group : array of float
         For each group, the number that may be its sum.
-    text : str
+    description : str
         A description of the sums and of the groups, for messages: ``facts.total in responses``.
     row_key_names : set of str
         The names of the columns that identify a row within its group.
@@ -82,7 +82,7 @@ class PossibleTotals:
 
     group_by_row: RowPositions
     totals_by_group: FloatArray
-    text: str
+    description: str
     row_key_names: set[str]
     column: DraftColumn | None = None
 
@@ -97,10 +97,10 @@ def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
         for totals in chain(_find_enclosing_totals(table), _find_other_totals(column, tables)):
             if not _adds_up_to(column, totals):
                 continue
-            column.arithmetic.sum_notes.append(f"its rows sum to {totals.text}")
-            column.arithmetic.summed_over |= totals.row_key_names
+            column.arithmetic.sum_notes.append(f"its rows sum to {totals.description}")
+            column.arithmetic.summable_key_names |= totals.row_key_names
             if totals.column is not None:
-                column.arithmetic.sum_columns.append(totals.column)
+                column.arithmetic.total_columns.append(totals.column)
                 note = f"the rows of {table.name} sum to it"
                 totals.column.arithmetic.sum_notes.append(note)
 
@@ -261,23 +261,23 @@ def _record_ratios(table: DraftTable) -> None:
         if not is_mean and (kind in words_of("not_rate_kind") or np.nanmin(numbers) < 0):
             continue
         is_percent = field_format.has_percent_sign or np.nanmax(numbers) > 1.5
-        factors = [1.0] if is_mean else [100.0] if is_percent else [1.0, 100.0]
+        percent_factors = [1.0] if is_mean else [100.0] if is_percent else [1.0, 100.0]
         ratios = [
             ratio
-            for percent_factor in factors
+            for percent_factor in percent_factors
             for ratio in _find_ratios(column, numbers, percent_factor, operands)
         ]
-        arithmetic.equal_ratios = (
+        arithmetic.matching_ratios = (
             [] if is_mean else [ratio for ratio in ratios if ratio.numerator is not None]
         )
-        for ratio in arithmetic.equal_ratios:
+        for ratio in arithmetic.matching_ratios:
             numerator = ratio.numerator
             if numerator.is_in_table and ratio.denominator.name == f"sum of {numerator.name}":
                 count_arithmetic = table[numerator.name].arithmetic
                 count_arithmetic.sum_notes.append(f"{column.name} is its share of its sum")
-                count_arithmetic.summed_over |= {*table.key}
+                count_arithmetic.summable_key_names |= {*table.key}
         is_share = kind == "share" and not name_meaning.has_word_of("point")
-        if not arithmetic.equal_ratios and (is_mean or is_share):
+        if not arithmetic.matching_ratios and (is_mean or is_share):
             arithmetic.row_count_by_denominator = {
                 ratio.denominator.name: ratio.row_count
                 for ratio in ratios
@@ -381,10 +381,12 @@ def _record_sibling_columns(table: DraftTable) -> None:
         column_groups = chain.from_iterable(
             combinations(columns[:_MAX_SIBLING_COLUMNS], size) for size in sizes
         )
-        siblings = next(filter(_find_common_sum, column_groups), ())
-        for column in siblings:
-            column.arithmetic.sibling_names = tuple(sibling.name for sibling in siblings)
-            column.arithmetic.sibling_sum = _find_common_sum(siblings)
+        sibling_columns = next(filter(_find_common_sum, column_groups), ())
+        for column in sibling_columns:
+            column.arithmetic.sibling_names = tuple(
+                sibling_column.name for sibling_column in sibling_columns
+            )
+            column.arithmetic.sibling_sum = _find_common_sum(sibling_columns)
 
 
 def _find_common_sum(columns: tuple[DraftColumn, ...]) -> float:
@@ -395,12 +397,12 @@ def _find_common_sum(columns: tuple[DraftColumn, ...]) -> float:
         return 0.0
     tolerance = sum(0.5 * 10.0**-column.format.max_decimals for column in columns) + _TOLERANCE
     sums = numbers_by_column.sum(axis=0)
-    fitting_totals = (
+    matching_totals = (
         total
         for total in (1.0, 100.0)
         if tolerance < total / 20 and (np.abs(sums - total) <= tolerance).all()
     )
-    return next(fitting_totals, 0.0)
+    return next(matching_totals, 0.0)
 
 
 # --- experiments --------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation, Rows
 from aatoolkit.sections.inference.axes import RowSet
 from aatoolkit.sections.inference.readings import NO_VALUE_REASON, FieldFormat, FloatArray
-from aatoolkit.sections.inference.words import NameMeaning, meaning_of
+from aatoolkit.sections.inference.words import NameMeaning, classify_name
 
 T = TypeVar("T")
 RowPositions = np.ndarray[tuple[int], np.dtype[np.intp]]
@@ -57,7 +57,7 @@ class ArithmeticEvidence:
 
     Attributes
     ----------
-    equal_ratios : list of Ratio
+    matching_ratios : list of Ratio
         The ratios of two counts that equal the column on every row.
     row_count_by_denominator : dict of str to int
         Maps the name of each column that may be the denominator of the numbers, if they are rates,
@@ -73,9 +73,9 @@ class ArithmeticEvidence:
         The number of rows in the test of ``engine_sum_outcome``.
     sum_notes : list of str
         Notes for people on totals that the numbers sum to.
-    sum_columns : list of DraftColumn
+    total_columns : list of DraftColumn
         The columns with the totals that the numbers sum to.
-    summed_over : set of str
+    summable_key_names : set of str
         The names of the key columns over which the values may be summed.
     sibling_names : tuple of str
         The names of columns, of which this is one, that together sum to 1 or 100 on every row.
@@ -83,14 +83,14 @@ class ArithmeticEvidence:
         The sum of the columns in ``sibling_names``, 1 or 100; 0 if there are none.
     """
 
-    equal_ratios: list[Any] = field(default_factory=list)
+    matching_ratios: list[Any] = field(default_factory=list)
     row_count_by_denominator: dict[str, int] = field(default_factory=dict)
     row_count_by_weight: dict[str, int] = field(default_factory=dict)
     engine_sum_outcome: str = ""
     tested_row_count: int = 0
     sum_notes: list[str] = field(default_factory=list)
-    sum_columns: list[DraftColumn] = field(default_factory=list)
-    summed_over: set[str] = field(default_factory=set)
+    total_columns: list[DraftColumn] = field(default_factory=list)
+    summable_key_names: set[str] = field(default_factory=set)
     sibling_names: tuple[str, ...] = ()
     sibling_sum: float = 0.0
 
@@ -185,12 +185,12 @@ class DraftColumn:
     @property
     def name_meaning(self) -> NameMeaning:
         """The kind of values that the column's name suggests, such as ``count``."""
-        field_meaning = meaning_of(self.field)
-        name_meaning = meaning_of(self.name)
+        field_meaning = classify_name(self.field_name)
+        name_meaning = classify_name(self.name)
         is_share = name_meaning.kind == "share" and not name_meaning.has_word_of("percent")
         is_count = field_meaning.kind == "count" and self.format.dtype == "Int64"
-        is_field_decisive = (is_share and is_count) or not name_meaning.kind
-        return field_meaning if is_field_decisive else name_meaning
+        uses_field_meaning = (is_share and is_count) or not name_meaning.kind
+        return field_meaning if uses_field_meaning else name_meaning
 
     @property
     def is_measure(self) -> bool:
@@ -202,16 +202,16 @@ class DraftColumn:
         """Whether the values could be summable by their kind: whole numbers or amounts of money."""
         name_meaning = self.name_meaning
         field_format = self.format
-        is_addable = (
+        is_additive_kind = (
             name_meaning.kind not in words_of("not_summed_kind") and not name_meaning.is_mean
         )
-        is_whole = field_format.dtype == "Int64" or name_meaning.kind == "money"
+        is_integer_or_money = field_format.dtype == "Int64" or name_meaning.kind == "money"
         return (
             field_format.is_number
             and self.is_row_field
             and not field_format.has_percent_sign
-            and is_addable
-            and is_whole
+            and is_additive_kind
+            and is_integer_or_money
         )
 
     @property
@@ -247,7 +247,7 @@ class DraftColumn:
         return str(self.aggregate) if has_rule else None
 
     @property
-    def field(self) -> str:
+    def field_name(self) -> str:
         """The name of the JSON field with the values, such as ``citationCount``."""
         return self.source.strip("[]^.").rpartition(".")[2]
 
@@ -268,11 +268,11 @@ class DraftColumn:
     @property
     def evidence(self) -> str:
         """The reasons for the dtype, the unit and the aggregation, as one text for people."""
-        sentences = [self.format.reason]
-        for aspect, guess in (("unit", self.unit), ("rule", self.rule)):
+        reasons = [self.format.reason]
+        for guess_name, guess in (("unit", self.unit), ("rule", self.rule)):
             if guess.reason:
-                sentences.append(f"{aspect} {guess.confidence}: {guess.reason}")
-        return "; ".join(filter(None, sentences))
+                reasons.append(f"{guess_name} {guess.confidence}: {guess.reason}")
+        return "; ".join(filter(None, reasons))
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ from aatoolkit.jsontree.paths import Elements, Entries, Field, format_path, pars
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
-from aatoolkit.sections.inference.readings import FieldFormat, find_format
+from aatoolkit.sections.inference.readings import FieldFormat, find_field_format
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,
@@ -40,7 +40,7 @@ _TOTAL_LABEL_PATTERN = re.compile(
 )
 
 
-def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
+def set_formats_and_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
     """Find how to parse columns, which rows are totals, and which columns identify a row.
 
     The results are stored in the tables.
@@ -63,7 +63,7 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
         if not table.columns:
             _add_position_column(table)
         for column in [*table.columns]:
-            column.format = find_format(column.values, column.name)
+            column.format = find_field_format(column.values, column.name)
             if column.format.parse == "month day":
                 if year_path and not column.is_label:
                     column.format = replace(column.format, year=year_path)
@@ -186,7 +186,7 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
     if levels_up or name in table.column_names:
         name = find_unused_name("row" if levels_up else "row_number", table.column_names)
     column = DraftColumn(name, "^" * levels_up + "#0", table.path, positions)
-    column.format = find_format(column.values, name)
+    column.format = find_field_format(column.values, name)
     table.add_column(column, 0)
     return name
 
@@ -221,15 +221,19 @@ def _find_total_rows(table: DraftTable) -> list[str]:
             for row, value in enumerate(column.values)
             if type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value)
         ]
-        responses = table.response_positions[total_rows].tolist()
+        response_positions = table.response_positions[total_rows].tolist()
         are_highest = [
             not (numbers[is_in_response] > numbers[row]).any()
-            for row, response in zip(total_rows, responses, strict=True)
+            for row, response in zip(total_rows, response_positions, strict=True)
             for is_in_response in [table.response_positions == response]
             for numbers in arrays_of_counts
             if is_in_response.sum() > 2
         ]
-        if are_highest and all(are_highest) and len({*responses}) == len(responses):
+        if (
+            are_highest
+            and all(are_highest)
+            and len({*response_positions}) == len(response_positions)
+        ):
             total_labels = {column.values[row] for row in total_rows}
             table.total_labels_by_column = {column.name: tuple(sorted(total_labels))}
             table.total_row_positions = np.array(total_rows, np.intp)
@@ -254,10 +258,10 @@ def _find_key(table: DraftTable) -> tuple[str, ...]:
         for column in table.columns
         if column not in outer_columns and (column.is_label or _may_be_key(column))
     ]
-    ranked_candidates = sorted(key_candidates, key=_key_sort_order)[:_MAX_KEY_CANDIDATES]
+    sorted_candidates = sorted(key_candidates, key=_key_sort_order)[:_MAX_KEY_CANDIDATES]
     key_lengths = range(0 if outer_columns else 1, _MAX_KEY_COLUMNS + 1)
     for columns in chain.from_iterable(
-        combinations(ranked_candidates, key_length) for key_length in key_lengths
+        combinations(sorted_candidates, key_length) for key_length in key_lengths
     ):
         key_columns = [*outer_columns, *columns]
         if _are_rows_unique(table, key_columns):
@@ -272,9 +276,9 @@ def _may_be_key(column: DraftColumn) -> bool:
     """
     field_format = column.format
     last_word = split_name(column.name)[-1:]
-    has_gaps = any(value is None or value is MISSING for value in column.values)
+    has_missing_values = any(value is None or value is MISSING for value in column.values)
     if (
-        has_gaps
+        has_missing_values
         or column.valid_path
         or field_format.missing
         or field_format.dtype in _NON_KEY_DTYPES
@@ -292,9 +296,10 @@ def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, bool, int]:
     is_id = words[-1] in words_of("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
     row_keys = column.draft_table.row_set.row_keys
-    texts = [str(value).lstrip("#") for value in column.values]
+    value_texts = [str(value).lstrip("#") for value in column.values]
     is_position = any(
-        texts == [str(key + first) for key in row_keys if type(key) is int] for first in (0, 1)
+        value_texts == [str(key + first_position) for key in row_keys if type(key) is int]
+        for first_position in (0, 1)
     )
     return not column.is_label, is_position, not is_id, column.dtype == "Int64", len(words)
 
@@ -346,8 +351,8 @@ def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ..
     [('window', 'to')]
     """
     if isinstance(value, dict) and len(path) < 3:
-        for name, inner_value in value.items():
-            yield from _iter_day_paths(inner_value, (*path, name))
+        for name, nested_value in value.items():
+            yield from _iter_day_paths(nested_value, (*path, name))
     elif path:
         is_year = type(value) is int and split_name(path[-1])[-1:] == ["year"]
         if is_year or re.match(r"\d{4}-\d\d-\d\d", str(value)):

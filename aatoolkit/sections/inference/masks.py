@@ -20,15 +20,15 @@ def apply_masks(table: DraftTable) -> None:
     becomes missing.
     """
     for mask_column in [*table.columns]:
-        object_path, is_list, words = _split_path(mask_column)
-        marks_invalid = not words_of("denying_mask").isdisjoint(words)
-        is_mask = marks_invalid or not words_of("valid_mask").isdisjoint(words)
+        object_path, is_list, name_words = _split_path(mask_column)
+        marks_invalid = not words_of("denying_mask").isdisjoint(name_words)
+        is_mask = marks_invalid or not words_of("valid_mask").isdisjoint(name_words)
         if not is_mask or any(
             type(flag) is float or flag not in _FLAGS for flag in mask_column.values
         ):
             continue
         mask_words = words_of("mask", "shell", "valid_mask", "denying_mask")
-        masked_words = [word for word in words if word not in mask_words]
+        masked_words = [word for word in name_words if word not in mask_words]
         # A list of flags without a name of its own is of all lists beside it.
         masked_columns = [
             column

@@ -15,7 +15,7 @@ from aatoolkit.jsontree.paths import format_path
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section, column as columns
 from aatoolkit.sections.column import camel, to_snake_case
-from aatoolkit.sections.inference.analysis import Analysis, declare_column, declare_table
+from aatoolkit.sections.inference.analysis import SectionAnalysis, declare_column, declare_table
 from aatoolkit.sections.inference.findings import PROVED, DraftColumn, DraftTable
 
 _LINE_WIDTH = 120
@@ -35,7 +35,7 @@ _LITERAL_PATTERN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 _LITERAL_PIECE_PATTERN = re.compile(
     rf".{{1,{_MAX_LITERAL_LENGTH}}}(?: |$)|.{{1,{_MAX_LITERAL_LENGTH}}}"
 )
-_HEAD_TEMPLATE = '''"""{title}
+_FILE_HEADER_TEMPLATE = '''"""{title}
 
 A comment above a table says what proved the rules of its numbers. Units are likely, by name and
 range. A number without a rule is not added up until it has one: count(...) in place of number(...).
@@ -45,7 +45,7 @@ range. A number without a rule is not added up until it has one: count(...) in p
 def format_profile(
     name: str,
     title: str,
-    analyses: Iterable[Analysis],
+    analyses: Iterable[SectionAnalysis],
     baseline: Mapping[str, Any],
     options_section: Section | None,
 ) -> str:
@@ -57,7 +57,7 @@ def format_profile(
         The name of the profile, as in `Profile`.
     title : str
         The first line of the file, which is also the description of the profile.
-    analyses : iterable of Analysis
+    analyses : iterable of SectionAnalysis
         The tables of each section, with the reasons for units and ways to aggregate.
     baseline : mapping
         The description of the responses, as in `Profile`.
@@ -93,7 +93,8 @@ def format_profile(
     code = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{baseline_code})"
     code_blocks.append("\n".join(_wrap_lines(code, "", "    ")))
     body_code = "\n\n".join(filter(None, code_blocks))
-    return f"{_HEAD_TEMPLATE.format(title=title)}\n\n{_format_imports(body_code)}\n\n{body_code}\n"
+    header_code = _FILE_HEADER_TEMPLATE.format(title=title)
+    return f"{header_code}\n\n{_format_imports(body_code)}\n\n{body_code}\n"
 
 
 def _format_variable_name(section_name: str) -> str:
@@ -101,7 +102,7 @@ def _format_variable_name(section_name: str) -> str:
     return re.sub(r"\W", "_", section_name).upper()
 
 
-def _name_repeated_code(analysis_by_variable: Mapping[str, Analysis]) -> dict[str, str]:
+def _name_repeated_code(analysis_by_variable: Mapping[str, SectionAnalysis]) -> dict[str, str]:
     """Return a dict from the code that several sections repeat to the name of a constant for it.
 
     Such code declares a rule, or columns of objects that each response has, such as ``meta``.
@@ -111,12 +112,20 @@ def _name_repeated_code(analysis_by_variable: Mapping[str, Analysis]) -> dict[st
         for analysis in analysis_by_variable.values()
         for name, code in (
             *((f"{rule.at}.rule", _format_rule(rule)) for rule in analysis.rules),
-            *(run for table in analysis.draft_tables for run in _format_column_runs(table)),
+            *(
+                column_run
+                for table in analysis.draft_tables
+                for column_run in _format_column_runs(table)
+            ),
         )
     ]
     name_by_code: dict[str, str] = {}
-    for (name, code), count in Counter(names_and_codes).items():
-        if count >= _MIN_REPETITIONS and len(code) > _MAX_LITERAL_LENGTH and name.isidentifier():
+    for (name, code), repetition_count in Counter(names_and_codes).items():
+        if (
+            repetition_count >= _MIN_REPETITIONS
+            and len(code) > _MAX_LITERAL_LENGTH
+            and name.isidentifier()
+        ):
             used_names = [*name_by_code.values(), *analysis_by_variable, *vocabulary.VOCABULARY]
             used_names += "PROFILE", "SCOPE_OPTIONS"
             name_by_code[code] = find_unused_name(name, used_names)
@@ -135,7 +144,7 @@ def _format_imports(code: str) -> str:
 
 
 def _format_section(
-    variable_name: str, analysis: Analysis, name_by_code: Mapping[str, str]
+    variable_name: str, analysis: SectionAnalysis, name_by_code: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the lines of code that declare a section, with comments on the guesses.
 
@@ -189,14 +198,16 @@ def _format_rows(table: DraftTable) -> str:
     elif rows.header is not None:
         rows_code = f"grid({list_path!r}, header={format_path(rows.header).removesuffix('[]')!r})"
     elif path.endswith("]"):
-        first_code = f", first={rows.first}" if rows.first else ""
+        first_row_code = f", first={rows.first}" if rows.first else ""
         rows_code = (
-            f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first_code})"
+            f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first_row_code})"
         )
     else:
         rows_code = f"keyed({path.rstrip('{}')!r}{key_code})"
-    filters = {"without": dict(rows.without), "only": dict(rows.only)}
-    filter_code = ", ".join(f"{name}={values!r}" for name, values in filters.items() if values)
+    row_filters = {"without": dict(rows.without), "only": dict(rows.only)}
+    filter_code = ", ".join(
+        f"{name}={filter_values!r}" for name, filter_values in row_filters.items() if filter_values
+    )
     return f"{rows_code}.where({filter_code})" if filter_code else rows_code
 
 
@@ -214,18 +225,20 @@ def _format_column_runs(table: DraftTable) -> Iterator[tuple[str, str]]:
     for path, columns_of_run in column_runs:
         column_calls = map(_format_column, columns_of_run)
         code = ", ".join(
-            call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN_LENGTH else call
-            for call in column_calls
+            column_call.replace(" ", "\0")
+            if len(column_call) < _MAX_UNBROKEN_LENGTH
+            else column_call
+            for column_call in column_calls
         )
         yield path, f"({code},)"
 
 
 def _format_table(
-    table: DraftTable, code_after: str, name_by_code: Mapping[str, str]
+    table: DraftTable, closing_code: str, name_by_code: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the lines of code that declare a table, with comments on what proved the guesses.
 
-    ``code_after`` is written after the last parenthesis. ``name_by_code`` has the names of the
+    ``closing_code`` is written after the last parenthesis. ``name_by_code`` has the names of the
     constants, as `_name_repeated_code` returns them.
     """
     key_code = f"key={_format_names(table.key)}, " if table.key else ""
@@ -244,7 +257,8 @@ def _format_table(
         for _, code in _format_column_runs(table)
     )
     table_code = (
-        f"Table({table.name!r}, '', {_format_rows(table)}, {key_code}columns=({code},)){code_after}"
+        f"Table({table.name!r}, '', {_format_rows(table)}, {key_code}columns=({code},))"
+        f"{closing_code}"
     )
     yield from _wrap_lines(table_code, "    ", " " * 8)
 
@@ -296,7 +310,7 @@ def _format_value(parameter: str, value: Any) -> str:
     return next(constant_names, repr(value)) if parameter == "unit" else repr(value)
 
 
-def format_aggregation(rule: Aggregation) -> str:
+def format_aggregation(aggregation: Aggregation) -> str:
     """Return the shortest Python code that creates an `Aggregation`.
 
     Examples
@@ -304,27 +318,30 @@ def format_aggregation(rule: Aggregation) -> str:
     >>> format_aggregation(vocabulary.SUM), format_aggregation(vocabulary.ratio("hits", "answers"))
     ('SUM', "ratio('hits', 'answers')")
     """
-    numerator, denominator = rule.over or ("", "")
-    why_code = f", why={rule.why!r}" if rule.why else ""
+    numerator, denominator = aggregation.over or ("", "")
+    why_code = f", why={aggregation.why!r}" if aggregation.why else ""
     rule_by_code = {
         **{name: getattr(vocabulary, name) for name in _CONSTANT_NAMES},
         f"ratio({numerator!r}, {denominator!r})": vocabulary.ratio(numerator, denominator),
-        f"weighted({rule.by!r}{why_code})": vocabulary.weighted(rule.by or "", None, rule.why),
-        f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
+        f"weighted({aggregation.by!r}{why_code})": vocabulary.weighted(
+            aggregation.by or "", None, aggregation.why
+        ),
+        f"refused({aggregation.why!r})": vocabulary.refused(aggregation.why or ""),
     }
     return next(
-        (code for code, known_rule in rule_by_code.items() if known_rule == rule), repr(rule)
+        (code for code, named_rule in rule_by_code.items() if named_rule == aggregation),
+        repr(aggregation),
     )
 
 
-def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
+def _wrap_lines(code: str, initial_indent: str, subsequent_indent: str) -> list[str]:
     """Break Python code into lines of at most 120 characters; long texts are split.
 
     Parameters
     ----------
     code : str
         The code, in one line.
-    first_indent, other_indent : str
+    initial_indent, subsequent_indent : str
         The spaces before the first line and before the others.
     """
 
@@ -338,7 +355,7 @@ def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
 
     lines = textwrap.wrap(
         _LITERAL_PATTERN.sub(make_unbreakable, code), _LINE_WIDTH,
-        initial_indent=first_indent, subsequent_indent=other_indent,
+        initial_indent=initial_indent, subsequent_indent=subsequent_indent,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
     return [line.replace("\0", " ") for line in lines]
@@ -360,7 +377,7 @@ class Proposal:
     ('things',)
     """
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: SectionAnalysis) -> None:
         self.section: Section = analysis.declaration
         body_code = "\n".join(_format_section("SECTION", analysis, {}))
         self.code: str = f"{_format_imports(body_code)}\n\n{body_code}"

@@ -1,6 +1,6 @@
 """Find how to parse the values of a column, such as numbers, days or booleans in text.
 
->>> find_format(["1,204", "n/a", "17"], "hits").parse
+>>> find_field_format(["1,204", "n/a", "17"], "hits").parse
 'number'
 """
 
@@ -23,7 +23,12 @@ from aatoolkit.jsontree.coerce import (
     parse_values,
 )
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning_of
+from aatoolkit.sections.inference.words import (
+    classify_name,
+    is_flag_name,
+    is_id_name,
+    is_time_name,
+)
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -35,7 +40,7 @@ _DOT_GROUPS_PATTERN = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
 _COMMA_THOUSANDS_PATTERN = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _CURRENCY_SIGN_PATTERN = re.compile(rf"[{CURRENCY_SIGNS}]|[A-Z]{{3}}|kr\.?|zł|Kč|Ft")
 
-_DAY_LENGTH_BY_PARSE = {"epoch s": 86_400, "epoch ms": 86_400_000}
+_UNITS_PER_DAY_BY_PARSE = {"epoch s": 86_400, "epoch ms": 86_400_000}
 
 TimeFormat = tuple[str, str | None, str, bool, str]
 _TIME_FORMATS: list[TimeFormat] = [
@@ -94,7 +99,7 @@ class FieldFormat:
         return self.dtype == "string" and self.parse is None
 
 
-def find_format(values: Sequence[Any], name: str) -> FieldFormat:
+def find_field_format(values: Sequence[Any], name: str) -> FieldFormat:
     """Find how to parse the values of a column, from the values and the column's name.
 
     Parameters
@@ -111,12 +116,12 @@ def find_format(values: Sequence[Any], name: str) -> FieldFormat:
 
     Examples
     --------
-    >>> hits_format = find_format(["1,204", "n/a", "17"], "hits")
+    >>> hits_format = find_field_format(["1,204", "n/a", "17"], "hits")
     >>> hits_format.dtype, hits_format.parse, hits_format.missing
     ('Int64', 'number', ('n/a',))
-    >>> find_format([4, -1, 7, 9, 12], "position").missing
+    >>> find_field_format([4, -1, 7, 9, 12], "position").missing
     (-1,)
-    >>> find_format(["20261103", "20261104"], "lastSeen").parse
+    >>> find_field_format(["20261103", "20261104"], "lastSeen").parse
     'YYYYMMDD'
     """
     present_values = [value for value in values if value is not MISSING and value is not None]
@@ -140,18 +145,22 @@ def find_format(values: Sequence[Any], name: str) -> FieldFormat:
     )
     if not value_types <= {str, int, float}:
         return mixed_format
-    words = {value: value.strip() for value in present_values if type(value) is str}
+    stripped_by_text = {value: value.strip() for value in present_values if type(value) is str}
     missing_lexicon = words_of("nothing") | {""}
-    missing_words = (*sorted(word for word in words if words[word].lower() in missing_lexicon),)
-    texts = [text for word, text in words.items() if word not in missing_words]
+    null_words = (
+        *sorted(
+            word for word in stripped_by_text if stripped_by_text[word].lower() in missing_lexicon
+        ),
+    )
+    texts = [text for word, text in stripped_by_text.items() if word not in null_words]
     numbers = [value for value in present_values if type(value) is not str]
     if texts and numbers:
-        return _try_number_format(values, texts, "number", missing_words) or mixed_format
+        return _try_number_format(values, texts, "number", null_words) or mixed_format
     if texts:
-        return _find_text_format(values, texts, name, missing_words)
+        return _find_text_format(values, texts, name, null_words)
     if numbers:
-        return _find_number_format(values, numbers, name, missing_words)
-    return FieldFormat("string", missing=missing_words, reason=NO_VALUE_REASON)
+        return _find_number_format(values, numbers, name, null_words)
+    return FieldFormat("string", missing=null_words, reason=NO_VALUE_REASON)
 
 
 def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_values: Any) -> Any:
@@ -168,7 +177,7 @@ def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_val
 
 
 def _find_number_format(
-    values: Sequence[Any], present_numbers: list[Any], name: str, missing_words: tuple[str, ...]
+    values: Sequence[Any], present_numbers: list[Any], name: str, null_words: tuple[str, ...]
 ) -> FieldFormat:
     """Find how to parse JSON numbers: as numbers, days, instants or booleans.
 
@@ -180,16 +189,16 @@ def _find_number_format(
         The numbers among them.
     name : str
         The name of the column.
-    missing_words : tuple of str
+    null_words : tuple of str
         The texts among the values, which mean missing values.
     """
     distinct_numbers = {*present_numbers}
     if distinct_numbers <= {0, 1} and is_flag_name(name):
         return FieldFormat("boolean", "boolean", reason="0 and 1 under the name of a flag")
-    is_signed = meaning_of(name).kind in ("change", "score") or "net" in name
+    is_signed = classify_name(name).kind in ("change", "score") or "net" in name
     negative_numbers = {value for value in distinct_numbers if value < 0}
     sentinels = (-1,) if negative_numbers == {-1} != distinct_numbers and not is_signed else ()
-    missing_values = (*sentinels, *missing_words)
+    missing_values = (*sentinels, *null_words)
     regular_numbers = distinct_numbers.difference(sentinels)
     epoch_format = _find_time_format(regular_numbers, name)
     if epoch_format is not None:
@@ -210,7 +219,9 @@ def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
     are_hours = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
-    may_be_time = has_time_name or are_hours or meaning_of(name).kind in ("", "time", "id", "rank")
+    may_be_time = (
+        has_time_name or are_hours or classify_name(name).kind in ("", "time", "id", "rank")
+    )
     if not (is_whole and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
@@ -224,14 +235,14 @@ def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
         if time_format[3] and (has_time_name or is_likely_by_parse.get(str(time_format[1]))):
             field_format = _try_time_format(texts, texts, time_format, ())
             if field_format is not None:
-                day_length = _DAY_LENGTH_BY_PARSE.get(str(field_format.parse), np.inf)
-                are_days = len(numbers) >= 3 and not any(value % day_length for value in numbers)
+                units_per_day = _UNITS_PER_DAY_BY_PARSE.get(str(field_format.parse), np.inf)
+                are_days = len(numbers) >= 3 and not any(value % units_per_day for value in numbers)
                 return replace(field_format, dtype="date") if are_days else field_format
     return None
 
 
 def _try_time_format(
-    values: Sequence[Any], texts: list[str], time_format: TimeFormat, missing_words: tuple[str, ...]
+    values: Sequence[Any], texts: list[str], time_format: TimeFormat, null_words: tuple[str, ...]
 ) -> FieldFormat | None:
     """Try to parse values as days or instants in one notation; return None if they do not fit.
 
@@ -243,14 +254,14 @@ def _try_time_format(
         The values that are not missing, as text.
     time_format : tuple
         The notation, one of `_TIME_FORMATS`.
-    missing_words : tuple of str
+    null_words : tuple of str
         The texts that mean missing values.
     """
     dtype, parse, pattern, _, reason = time_format
     is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)
-    if not is_matching or _parse_all(values, dtype, parse, missing_words) is None:
+    if not is_matching or _parse_all(values, dtype, parse, null_words) is None:
         return None
-    return FieldFormat(dtype, parse, missing_words, reason)
+    return FieldFormat(dtype, parse, null_words, reason)
 
 
 def _count_decimals(value: Any) -> int:
@@ -261,9 +272,9 @@ def _count_decimals(value: Any) -> int:
     >>> _count_decimals(0.25), _count_decimals(3.0), _count_decimals(3)
     (2, 0, 0)
     """
-    text = repr(value)
-    is_whole = type(value) is int or "e" in text or text.endswith(".0")
-    return 0 if is_whole else len(text.partition(".")[2])
+    number_text = repr(value)
+    has_no_decimals = type(value) is int or "e" in number_text or number_text.endswith(".0")
+    return 0 if has_no_decimals else len(number_text.partition(".")[2])
 
 
 def _to_floats(array: Any) -> FloatArray:
@@ -275,7 +286,7 @@ def _to_floats(array: Any) -> FloatArray:
 
 
 def _find_text_format(
-    values: Sequence[Any], texts: list[str], name: str, missing_words: tuple[str, ...]
+    values: Sequence[Any], texts: list[str], name: str, null_words: tuple[str, ...]
 ) -> FieldFormat:
     """Find how to parse texts: as days, instants, booleans, numbers, money, or not at all.
 
@@ -287,10 +298,10 @@ def _find_text_format(
         The texts among them that do not mean a missing value.
     name : str
         The name of the column.
-    missing_words : tuple of str
+    null_words : tuple of str
         The texts that mean missing values.
     """
-    missing_values = tuple(word for word in missing_words if word == "")
+    missing_values = tuple(word for word in null_words if word == "")
     text_format = FieldFormat("string", None, missing_values, f"text, {len(texts)} different")
     if any(len(text) > MAX_PARSED_LENGTH for text in texts):
         return text_format
@@ -298,7 +309,7 @@ def _find_text_format(
         field_format
         for time_format in _TIME_FORMATS
         if (not time_format[3] or is_time_name(name))
-        and (field_format := _try_time_format(values, texts, time_format, missing_words))
+        and (field_format := _try_time_format(values, texts, time_format, null_words))
     ]
     if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {time_format.parse for time_format in time_formats}:
         return replace(text_format, reason="text; may be days, day or month first")
@@ -308,9 +319,9 @@ def _find_text_format(
     is_flag = is_flag_name(name)
     has_two_values = len(lower_texts) == 2 and not lower_texts & {"0", "1"}
     if (has_two_values or is_flag) and _parse_all(
-        values, "boolean", "boolean", missing_words
+        values, "boolean", "boolean", null_words
     ) is not None:
-        return FieldFormat("boolean", "boolean", missing_words, "yes and no in words")
+        return FieldFormat("boolean", "boolean", null_words, "yes and no in words")
     is_id = is_id_name(name) or (texts[0][:1] == "#" and ends_with_word_of(name, "naming"))
     if is_id or any(re.fullmatch(r"0\d+", text) for text in texts):
         return text_format
@@ -326,7 +337,7 @@ def _find_text_format(
         and not re.fullmatch(r"[A-Z]{3}-\d+", text)
     ]
     for parse in [*notations, *["money"] * (price_texts == texts)]:
-        field_format = _try_number_format(values, texts, parse, missing_words)
+        field_format = _try_number_format(values, texts, parse, null_words)
         if field_format is not None:
             return field_format
     number_texts = [text for text in texts if text in price_texts or any(
@@ -343,7 +354,7 @@ def _find_possible_notations(texts: list[str], name: str) -> list[str]:
 
     The list is empty if texts such as ``1.204`` could be read in two notations.
     """
-    name_meaning = meaning_of(name)
+    name_meaning = classify_name(name)
     has_small_numbers = name_meaning.kind in words_of("small_kind") or name_meaning.is_mean
     notations = ["number", "decimal comma", "duration"]
     dotted_texts = [text for text in texts if "." in text]
@@ -362,7 +373,7 @@ def _find_possible_notations(texts: list[str], name: str) -> list[str]:
 
 
 def _try_number_format(
-    values: Sequence[Any], texts: list[str], parse: str, missing_words: tuple[str, ...]
+    values: Sequence[Any], texts: list[str], parse: str, null_words: tuple[str, ...]
 ) -> FieldFormat | None:
     """Try to parse texts as numbers in a notation; return None if one of them is no number.
 
@@ -374,7 +385,7 @@ def _try_number_format(
         The texts among them that do not mean a missing value.
     parse : str
         The notation, such as ``decimal comma``.
-    missing_words : tuple of str
+    null_words : tuple of str
         The texts that mean missing values.
     """
     decimal_mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
@@ -383,12 +394,12 @@ def _try_number_format(
     is_percent = all("%" in text for text in texts)
     is_whole = parse in ("number", "decimal comma") and not is_percent and not decimals
     for dtype in ("Int64", "Float64") if is_whole else ("Float64",):
-        array = _parse_all(values, dtype, parse, missing_words)
+        array = _parse_all(values, dtype, parse, null_words)
         if array is not None:
             reason = f"numbers in text, such as {texts[0]!r}"
             is_ordinal = all(text.startswith("#") for text in texts)
             return FieldFormat(
-                dtype, parse, missing_words, reason, is_percent, is_ordinal, decimals,
+                dtype, parse, null_words, reason, is_percent, is_ordinal, decimals,
                 numbers=_to_floats(array),
             )  # fmt: skip
     return None

@@ -64,13 +64,15 @@ def find_tables(
         table = _create_table(row_set, vocabulary)
         for steps, values in row_set.columns:
             _add_column(table, steps, values, vocabulary)
-        _declare_header(table)
+        _set_header_path(table)
         apply_masks(table)
         table.columns.sort(key=lambda column: not column.is_label)
         _name_nameless_columns(table)
         # The keys of maps are columns of the tables below them as well.
         has_keys_only = all(column.source.startswith("@") for column in table.columns)
-        is_parent = any(child_set.parent is row_set for child_set in json_structure.row_sets)
+        is_parent = any(
+            child_row_set.parent is row_set for child_row_set in json_structure.row_sets
+        )
         if table.columns and not (has_keys_only and is_parent):
             table.name = _name_table(table, section_name, {table.name for table in tables})
             row_set.table = table
@@ -164,7 +166,7 @@ def _add_column(
     table.add_column(DraftColumn(name, source, format_path(pattern_steps), values, is_label))
 
 
-def _declare_header(table: DraftTable) -> None:
+def _set_header_path(table: DraftTable) -> None:
     """Store the path of the column names, if the rows are lists and another list has the names.
 
     An example is ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
@@ -208,8 +210,8 @@ def _word_of_step(step: Step) -> str:
 
 def _name_nameless_columns(table: DraftTable) -> None:
     """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
-    words = reversed(_specific_words(table.steps, "chart", "shell"))
-    stems = (re.sub("(^|_)by_.*", "", word) for word in words)
+    path_words = reversed(_specific_words(table.steps, "chart", "shell"))
+    stems = (re.sub("(^|_)by_.*", "", word) for word in path_words)
     list_name = next(filter(None, stems), "value")
     for column in table.columns:
         if column.name == "" or column.name.isdigit():
@@ -229,6 +231,8 @@ def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> s
     used_names : set of str
         The names that other tables already have.
     """
-    words = _specific_words(table.row_set.container_path, "shell") if table.steps else ["facts"]
-    other_words = [word for word in words if word != section_name]
+    path_words = (
+        _specific_words(table.row_set.container_path, "shell") if table.steps else ["facts"]
+    )
+    other_words = [word for word in path_words if word != section_name]
     return find_unused_name("_".join([section_name, *other_words[-1:]]), used_names)

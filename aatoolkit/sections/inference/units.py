@@ -66,15 +66,16 @@ def set_units(tables: list[DraftTable]) -> None:
     for columns in measures_by_table:
         for column in columns:
             # A column that sums to another one has its unit.
-            totals = [
-                total
-                for total in column.arithmetic.sum_columns
-                if total.unit.value and total.scale == 1.0
+            total_columns = [
+                total_column
+                for total_column in column.arithmetic.total_columns
+                if total_column.unit.value and total_column.scale == 1.0
             ]
-            is_same_unit = len({total.unit.value for total in totals}) == 1
-            if column.unit.confidence == OPEN and is_same_unit:
-                reason = f"that of {totals[0].table}.{totals[0].name}, to which its rows sum"
-                column.unit = Guess(totals[0].unit.value, LIKELY, reason)
+            have_same_unit = len({total_column.unit.value for total_column in total_columns}) == 1
+            if column.unit.confidence == OPEN and have_same_unit:
+                total_column = total_columns[0]
+                reason = f"that of {total_column.table}.{total_column.name}, to which its rows sum"
+                column.unit = Guess(total_column.unit.value, LIKELY, reason)
 
 
 def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
@@ -92,12 +93,14 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     if unit.confidence == PROVED:
         return unit, factor
     amount_path = re.sub(r"\.(units|nanos)$", "", column.source)
-    has_nanos = f"{amount_path}.nanos" in (other.source for other in column.draft_table.columns)
+    has_nanos = f"{amount_path}.nanos" in (
+        other_column.source for other_column in column.draft_table.columns
+    )
     if has_nanos and (currency_column := find_currency_column(column)):
         reason = f"{currency_column} states its currency"
         return Guess(CURRENCY, LIKELY, reason), 1e-9 if column.source.endswith(".nanos") else 1.0
-    if arithmetic.equal_ratios and column.name_meaning.kind not in words_of("not_share_kind"):
-        first_ratio = arithmetic.equal_ratios[0]
+    if arithmetic.matching_ratios and column.name_meaning.kind not in words_of("not_share_kind"):
+        first_ratio = arithmetic.matching_ratios[0]
         reason = f"{first_ratio} on {first_ratio.row_count} rows"
         return Guess(FRACTION, PROVED, reason), 1.0 / first_ratio.percent_factor
     if arithmetic.sibling_names:
@@ -126,7 +129,7 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     }
     is_met_by_condition = {
         "number sign": field_format.is_ordinal,
-        "factor": name_meaning.factor != 1.0,
+        "factor": name_meaning.unit_factor != 1.0,
         "coarse percent": name_meaning.has_word_of("percent") and decimals < 3,
         "fine point": name_meaning.has_word_of("point") and decimals > 2,
         **is_shown_by_text,
@@ -144,7 +147,7 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         if is_match and min_value <= lowest_number and highest_number <= max_value:
             if unit is None:
                 return Guess(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
-            factor = name_meaning.factor if condition == "factor" else factor
+            factor = name_meaning.unit_factor if condition == "factor" else factor
             if condition in is_shown_by_text:
                 return Guess(unit, PROVED, f"a {condition} in the text"), factor
             reason = f"the name, and values from {lowest_number:g} to {highest_number:g}"
@@ -159,12 +162,12 @@ def _set_likely_counts(columns: list[DraftColumn]) -> None:
     ratio or about as large as the numbers of another column of counts.
     """
     # Whole numbers that add up may still be cents, bytes or milliseconds.
-    fraction_part_names = {
+    ratio_operand_names = {
         operand.name
         for column in columns
-        for equal_ratio in column.arithmetic.equal_ratios
-        for operand in (equal_ratio.numerator, equal_ratio.denominator)
-        if operand.is_in_table and len(column.arithmetic.equal_ratios) == 1
+        for matching_ratio in column.arithmetic.matching_ratios
+        for operand in (matching_ratio.numerator, matching_ratio.denominator)
+        if operand.is_in_table and len(column.arithmetic.matching_ratios) == 1
     }
     undecided_columns = [
         column
@@ -175,7 +178,7 @@ def _set_likely_counts(columns: list[DraftColumn]) -> None:
     ]
     for column in [*undecided_columns, *undecided_columns]:
         count_name = _find_similar_count(column, columns)
-        is_count = count_name or column.name in fraction_part_names
+        is_count = count_name or column.name in ratio_operand_names
         if column.unit.confidence == OPEN and is_count:
             reason = f"of the size of {count_name}" if count_name else "a part of a proved fraction"
             column.unit = Guess(COUNT, LIKELY, f"whole numbers that add up, {reason}")
@@ -198,16 +201,16 @@ def _find_similar_count(column: DraftColumn, columns: list[DraftColumn]) -> str:
 
 # --- rules --------------------------------------------------------------------------------------
 
-RuleGuess = Guess[Aggregation]
+AggregationGuess = Guess[Aggregation]
 
 
-def set_rule(column: DraftColumn) -> None:
+def set_aggregation(column: DraftColumn) -> None:
     """Set how to aggregate a column, such as by a sum. If it is already set, do nothing."""
     name_words = {*split_name(column.name)}
     if column.is_key or column.is_label or column.rule.value is not None:
         return
     if column.format.is_number:
-        column.rule = _find_rule_of_number(column, name_words)
+        column.rule = _find_number_aggregation(column, name_words)
     elif column.dtype in ("date", "timestamp"):
         rules_and_keys = ((MIN, "earliest"), (MAX, "latest_word"))
         rule = next(
@@ -217,7 +220,7 @@ def set_rule(column: DraftColumn) -> None:
         column.rule = Guess(rule, LIKELY, "name") if rule else Guess(NONE, PROVED)
 
 
-def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess:
+def _find_number_aggregation(column: DraftColumn, name_words: set[str]) -> AggregationGuess:
     """Return how to aggregate a column of numbers.
 
     Parameters
@@ -236,16 +239,16 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
     )
     # A value beside the name of a metric is of that metric.
     if metric_column and name_words <= words_of("value", "value_word"):
-        why = f"rows are different measures: choose one {metric_column}"
-        return Guess(Aggregation("none", within=metric_column, why=why), LIKELY, "name")
+        refusal_reason = f"rows are different measures: choose one {metric_column}"
+        return Guess(Aggregation("none", within=metric_column, why=refusal_reason), LIKELY, "name")
     reasons_and_refused = (
         ("medians do not combine", name_words & words_of("median")),
         (f"the {kind} of rows does not combine", kind in words_of("not_combined_kind")),
         ("a change is taken anew from the sums", kind == "change"),
     )
-    for why, is_refused in reasons_and_refused:
+    for refusal_reason, is_refused in reasons_and_refused:
         if is_refused:
-            return Guess(refused(why), LIKELY, "name")
+            return Guess(refused(refusal_reason), LIKELY, "name")
     weighted_rule = _find_weighted_rule(column, kind == "share", name_words)
     if kind in words_of("weighted_kind") or name_meaning.is_mean:
         return weighted_rule
@@ -259,7 +262,7 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
         return Guess(NOT_ADDITIVE, LIKELY, "name")
     if arithmetic.is_additive:
         currency_column = find_currency_column(column) if column.unit.value == CURRENCY else None
-        sum_rule = Aggregation("sum", within=currency_column, across=_find_across(column))
+        sum_rule = Aggregation("sum", within=currency_column, across=_find_across_columns(column))
         reasons = [f"adds up {engine_test_note}"] if arithmetic.engine_sum_outcome == "adds" else []
         return Guess(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *arithmetic.sum_notes])))
     if weighted_rule.value is not None:
@@ -269,11 +272,11 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
     return Guess(None, OPEN, reason or "nothing shows whether its rows add up")
 
 
-def _find_across(column: DraftColumn) -> tuple[str, ...]:
+def _find_across_columns(column: DraftColumn) -> tuple[str, ...]:
     """Return the names of columns over which a column may be summed; an empty tuple means all."""
     key_names = column.draft_table.key
     engine_names = {"engine"} if column.arithmetic.engine_sum_outcome == "adds" else set()
-    proved_names = column.arithmetic.summed_over | engine_names
+    proved_names = column.arithmetic.summable_key_names | engine_names
     # A sum over the rows of a response is none over engines where the test over engines failed.
     if {*key_names} <= proved_names and (
         engine_names or not key_names or not column.arithmetic.engine_sum_outcome
@@ -288,17 +291,19 @@ def _find_across(column: DraftColumn) -> tuple[str, ...]:
 def find_currency_column(column: DraftColumn) -> str | None:
     """Return the name of the column that states the currency of the amounts, or None."""
     object_path = column.source.rpartition(".")[0]
-    names = (
+    currency_column_names = (
         currency_column.name
         for currency_column in column.draft_table.columns
         if "currency" in split_name(currency_column.name)
         and {currency_column.source, currency_column.source.rpartition(".")[0]}
         & {column.source, object_path}
     )
-    return next(names, None)
+    return next(currency_column_names, None)
 
 
-def _find_weighted_rule(column: DraftColumn, is_share: bool, name_words: set[str]) -> RuleGuess:
+def _find_weighted_rule(
+    column: DraftColumn, is_share: bool, name_words: set[str]
+) -> AggregationGuess:
     """Return how to aggregate a rate or a mean: by a ratio of two columns, or a weighted mean.
 
     Parameters
@@ -311,9 +316,9 @@ def _find_weighted_rule(column: DraftColumn, is_share: bool, name_words: set[str
         The words in its name.
     """
     arithmetic = column.arithmetic
-    if arithmetic.equal_ratios:
+    if arithmetic.matching_ratios:
         denominators = {
-            possible_ratio.operand_names[1] for possible_ratio in arithmetic.equal_ratios
+            possible_ratio.operand_names[1] for possible_ratio in arithmetic.matching_ratios
         }
         return _find_ratio_rule(column, _find_possible_denominators(column, denominators))
     weight_names = _find_possible_denominators(column)
@@ -342,7 +347,7 @@ def _find_weighted_rule(column: DraftColumn, is_share: bool, name_words: set[str
     return Guess(mean_rule, PROVED, "; ".join(reasons))
 
 
-def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
+def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> AggregationGuess:
     """Return how to aggregate a column that equals a ratio of two columns.
 
     Parameters
@@ -352,20 +357,20 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
     denominators : set of str
         The names of the counts that may be the denominator.
     """
-    equal_ratios = column.arithmetic.equal_ratios
+    matching_ratios = column.arithmetic.matching_ratios
     # Ratios were tested before scaling, so the scales must not change them.
     scale_by_name = {
         other_column.name: other_column.scale for other_column in column.draft_table.columns
     }
     table_ratios = [
         possible_ratio
-        for possible_ratio in equal_ratios
+        for possible_ratio in matching_ratios
         if {*possible_ratio.operand_names} <= scale_by_name.keys()
         and len({scale_by_name[name] for name in possible_ratio.operand_names}) == 1
         and possible_ratio.percent_factor * column.scale == 1
     ]
-    count_pairs = {possible_ratio.operand_names for possible_ratio in equal_ratios}
-    fitting_ratios = (
+    count_pairs = {possible_ratio.operand_names for possible_ratio in matching_ratios}
+    usable_ratios = (
         table_ratios
         if len(count_pairs) == 1
         else [
@@ -374,22 +379,24 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
             if {possible_ratio.operand_names[1]} == denominators
         ]
     )
-    if len(fitting_ratios) == 1:
+    if len(usable_ratios) == 1:
         proof = "no other pair of counts" if len(count_pairs) == 1 else "the engines pool by it"
         return Guess(
-            ratio(*fitting_ratios[0].operand_names),
+            ratio(*usable_ratios[0].operand_names),
             PROVED,
-            f"{fitting_ratios[0]} on {fitting_ratios[0].row_count} rows, {proof}",
+            f"{usable_ratios[0]} on {usable_ratios[0].row_count} rows, {proof}",
         )
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
-    first_ratio = equal_ratios[0]
-    has_one_numerator = len({count for count, _ in count_pairs}) == 1 and (
+    first_ratio = matching_ratios[0]
+    has_one_numerator = len({numerator_name for numerator_name, _ in count_pairs}) == 1 and (
         len(count_pairs) == 1 or not table_ratios
     )
     if has_one_numerator and first_ratio.numerator.is_in_table:
-        why = "a ratio: divide {} by {} anew".format(*first_ratio.operand_names)
-        return Guess(refused(why), PROVED, f"{first_ratio} on {first_ratio.row_count} rows")
-    ratios_text = join_some([*dict.fromkeys(map(str, equal_ratios))])
+        refusal_reason = "a ratio: divide {} by {} anew".format(*first_ratio.operand_names)
+        return Guess(
+            refused(refusal_reason), PROVED, f"{first_ratio} on {first_ratio.row_count} rows"
+        )
+    ratios_text = join_some([*dict.fromkeys(map(str, matching_ratios))])
     return Guess(None, OPEN, f"one of {ratios_text}, not all columns of this table")
 
 

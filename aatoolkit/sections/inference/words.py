@@ -1,6 +1,6 @@
 """Guess the kind of values of a field from its name, and whether an object's keys are data.
 
->>> meaning_of("citationCount").kind, Vocabulary({}).find_dimension(["2026-11-01", "2026-11-02"])
+>>> classify_name("citationCount").kind, Vocabulary({}).find_dimension(["2026-11-01", "2026-11-02"])
 ('count', 'date')
 """
 
@@ -51,13 +51,13 @@ class NameMeaning:
         The words in the name.
     kind : str
         The kind, such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
-    factor : float
+    unit_factor : float
         The factor that converts from the unit in the name: 0.01 for cents, 1 for most names.
     """
 
     words: list[str]
     kind: str
-    factor: float
+    unit_factor: float
 
     def has_word_of(self, word_group: str) -> bool:
         """Return whether any word in the name belongs to a word group of the lexicon."""
@@ -85,20 +85,20 @@ def split_name(name: str) -> list[str]:
 
 
 @lru_cache(4096)
-def meaning_of(name: str) -> NameMeaning:
+def classify_name(name: str) -> NameMeaning:
     """Guess the kind of values of a field from the words in its name.
 
     Examples
     --------
-    >>> meaning_of("citationCount").kind, meaning_of("visibilityPct").has_word_of("percent")
+    >>> classify_name("citationCount").kind, classify_name("visibilityPct").has_word_of("percent")
     ('count', True)
-    >>> meaning_of("avgPosition").kind, meaning_of("EstCostCents").factor
+    >>> classify_name("avgPosition").kind, classify_name("EstCostCents").unit_factor
     ('position', 0.01)
-    >>> meaning_of("orders_with_revenue").kind, meaning_of("withClient").kind
+    >>> classify_name("orders_with_revenue").kind, classify_name("withClient").kind
     ('count', 'count')
-    >>> meaning_of("avg_order_cents").kind, meaning_of("share_with_revenue").kind
+    >>> classify_name("avg_order_cents").kind, classify_name("share_with_revenue").kind
     ('money', 'share')
-    >>> meaning_of("2xx").kind, meaning_of("share_5xx").kind, meaning_of("comScore").kind
+    >>> classify_name("2xx").kind, classify_name("share_5xx").kind, classify_name("comScore").kind
     ('count', 'share', 'score')
     """
     words = split_name(name)
@@ -148,7 +148,7 @@ def is_measure_name(name: str) -> bool:
     >>> is_measure_name("mentionRate"), is_measure_name("GPTBot")
     (True, False)
     """
-    return meaning_of(name).kind not in ("", "id", "time")
+    return classify_name(name).kind not in ("", "id", "time")
 
 
 def is_time_name(name: str) -> bool:
@@ -255,7 +255,7 @@ class Vocabulary:
         field_by_text: Mapping[str, str] | None = None,
     ) -> None:
         self.values_by_dimension = {
-            name: frozenset(values) for name, values in values_by_dimension.items()
+            name: frozenset(known_values) for name, known_values in values_by_dimension.items()
         }
         self.field_by_text = field_by_text or {}
 
@@ -299,8 +299,8 @@ class Vocabulary:
         unique_keys = list(dict.fromkeys(keys))
         if not unique_keys:
             return None
-        for dimension, values in self.values_by_dimension.items():
-            if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
+        for dimension, known_values in self.values_by_dimension.items():
+            if sum(key in known_values for key in unique_keys) >= 0.75 * len(unique_keys):
                 return dimension
         for dimension, pattern in _PATTERN_BY_DIMENSION.items():
             if sum(map(bool, map(pattern.fullmatch, unique_keys))) >= 0.8 * len(unique_keys):
@@ -338,10 +338,12 @@ def _find_ids_and_names(value: Any) -> set[str]:
     ids_and_names = {item for item in items if isinstance(item, str)}
     objects = [item for item in items if isinstance(item, dict)]
     for field_name in objects[0] if objects else ():
-        texts = {text for record in objects if isinstance(text := record.get(field_name), str)}
-        are_days = any(map(_PATTERN_BY_DIMENSION["date"].match, texts))
-        if len(texts) == len(objects) and not are_days:
-            ids_and_names |= texts - {""}
+        name_texts = {
+            name_text for record in objects if isinstance(name_text := record.get(field_name), str)
+        }
+        are_days = any(map(_PATTERN_BY_DIMENSION["date"].match, name_texts))
+        if len(name_texts) == len(objects) and not are_days:
+            ids_and_names |= name_texts - {""}
     return ids_and_names
 
 
@@ -356,8 +358,8 @@ def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     if type(value) is str and len(value) <= _MAX_NAME_LENGTH:
         yield value, name
     elif isinstance(value, dict):
-        for key, inner_value in value.items():
-            yield from iter_texts(inner_value, key)
+        for key, nested_value in value.items():
+            yield from iter_texts(nested_value, key)
     elif isinstance(value, list):
-        for inner_value in value:
-            yield from iter_texts(inner_value, name)
+        for nested_value in value:
+            yield from iter_texts(nested_value, name)
