@@ -27,7 +27,7 @@ from aatoolkit._util.text import Names, drop_inner_stops
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
-from aatoolkit.display.plot.data import Options, PlotData, aggregate_by_mark, to_plot_data
+from aatoolkit.display.plot.data import PlotData, PlotOptions, aggregate_by_mark, to_plot_data
 from aatoolkit.display.plot.layout import MARGIN, Layout, Text, compute_layout, font_families
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
@@ -91,7 +91,7 @@ def plot(
     size_in_points = (
         (figsize[0] * 72, figsize[1] * 72) if figsize else _box_in_points(ax)[2:] if ax else None
     )
-    options = Options(
+    options = PlotOptions(
         kind, x, y_columns, color, top, size_in_points[1] if size_in_points else np.inf
     )
     if freq is not None:
@@ -133,7 +133,7 @@ def create_picture(data: PlotData, width: float) -> Picture | None:
 
     The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
-    spec = _choose_spec(data, Options(top=6))
+    spec = _choose_spec(data, PlotOptions(top=6))
     # The report itself says where numbers are from, what was not measured, and has sample sizes.
     spec = replace(
         spec,
@@ -146,7 +146,7 @@ def create_picture(data: PlotData, width: float) -> Picture | None:
     return None if spec.kind in ("empty", "table") else draw(spec, (width,), Palette())
 
 
-def _choose_spec(data: PlotData, options: Options) -> Spec:
+def _choose_spec(data: PlotData, options: PlotOptions) -> Spec:
     """Return the `Spec` (chart description) of the first kind of picture that fits the data.
 
     If ``options`` has a kind, only this kind is tried. Rows that are totals of others are left out.
@@ -179,13 +179,15 @@ def _choose_spec(data: PlotData, options: Options) -> Spec:
         )
     return replace(
         spec, window=window_text,
-        caption=[*filter(None, [host, "without the total" if data.all_rows else "",
+        caption=[*filter(None, [host, "without the total" if data.unfiltered_data else "",
                                 spec.sample_note, *_missing_notes(spec),
                                 *section_and_time])],
     )  # fmt: skip
 
 
-def _group_by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
+def _group_by_period(
+    data: PlotData, options: PlotOptions, freq: str
+) -> tuple[PlotData, PlotOptions]:
     """Return the data and options for a picture by period, such as weeks.
 
     Numbers are aggregated to one row per period. If rows are events, each row gets the period that

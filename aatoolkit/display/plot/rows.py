@@ -21,11 +21,11 @@ from aatoolkit.display.plot.data import (
     NO_VALUE_GIVEN,
     NOT_MEASURED,
     Numbers,
-    Options,
     PlotData,
+    PlotOptions,
     aggregate_by_mark,
-    missing_reasons,
-    whiskers,
+    compute_intervals,
+    find_missing_reasons,
 )
 from aatoolkit.display.plot.spec import ROW_HEIGHT, Mark, Name, Scale, Spec, floats, line_segments
 from aatoolkit.display.plot.style import (
@@ -179,7 +179,7 @@ def tooltips_of(
     the data, or -1 if there is no such row; by default the names are those of all rows, in order.
     """
     units = data.units(column)
-    values = zip(missing_reasons(data, column), data.values(column), units, strict=True)
+    values = zip(find_missing_reasons(data, column), data.values(column), units, strict=True)
     lines = [[f"{humanize(column)}: {reason or number(value, unit)}"
               for reason, value, unit in values]]  # fmt: skip
     if bounds:
@@ -188,7 +188,9 @@ def tooltips_of(
             f"interval: {number(low, unit)} to {number(high, unit)}" if high >= low else ""
             for low, high, unit in intervals
         ])  # fmt: skip
-    for sample_name in dict.fromkeys([*data.rule_columns(column), data.sample_column(column)]):
+    for sample_name in dict.fromkeys(
+        [*data.aggregation_columns(column), data.sample_column(column)]
+    ):
         if sample_name and sample_name != column:
             lines.append([
                 f"{humanize(sample_name)}: {number(size) if size == size else NOT_MEASURED}"
@@ -274,7 +276,7 @@ def column_pairs(data: PlotData) -> Iterator[tuple[str, str]]:
                 yield name, partner_name
 
 
-def bars(data: PlotData, options: Options) -> Spec | None:
+def bars(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a bar chart with one bar per row; None if bars cannot show the data."""
     x = options.x or data.label_column
     y = next(iter(options.y or [name for name in data.measure_columns if name != x]), None)
@@ -307,12 +309,12 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(max_rows))]
     )
-    bounds = whiskers(drawn_rows, y, data, mark_columns)
+    bounds = compute_intervals(drawn_rows, y, data, mark_columns)
     unit = drawn_rows.unit(y)
     values = drawn_rows.values(y)
     row_names = names_of(drawn_rows, x)
     measure_name = data.measure_name(y)
-    reasons = missing_reasons(drawn_rows, y)
+    reasons = find_missing_reasons(drawn_rows, y)
     # Rows with the same name cannot be told apart, and without a value there is nothing to draw.
     if not (options.is_chosen or options.kind) and (
         len({*row_names}) < len(row_names) or {*reasons} == {NO_VALUE_GIVEN}
@@ -360,7 +362,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     if not is_time and is_small_sample.any() and not is_small_sample.all():
         how_to_read = f"Last: n below {MIN_SAMPLE_SIZE}. {how_to_read}".strip()
     return row_spec(
-        "bars", drawn_rows, data.title(measure_name, drawn_rows.row_noun(x)), row_names, cells,
+        "bars", drawn_rows, data.make_title(measure_name, drawn_rows.row_noun(x)), row_names, cells,
         scale, [y],
         total=row_count,
         headline=headline, by=mark_columns, bounds=bounds.result, how_to_read=how_to_read,
@@ -398,7 +400,7 @@ _EARLIER_STYLE = Style("rest", "D")
 """The style of earlier numbers and those of others, beside dots of the later or own numbers."""
 
 
-def gap(data: PlotData, options: Options) -> Spec | None:
+def gap(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a picture with two dots per row, such as before and after; None if no columns fit."""
     # For single prompts the largest change is mostly chance.
     is_by_prompt = "prompt_id" in data.key_columns and not options.kind
@@ -424,7 +426,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     earlier_values = drawn_rows.values(earlier_column)
     later_values = drawn_rows.values(later_column)
     row_names = names_of(drawn_rows, x)
-    reasons = missing_reasons(drawn_rows, later_column)
+    reasons = find_missing_reasons(drawn_rows, later_column)
     tooltip_lists = [tooltips_of(drawn_rows, name, row_names) for name in column_pair]
     has_own_row = any(name.is_own for name in row_names)
     later_styles = [
@@ -459,7 +461,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
                 f"{quoted(row_names[row].text)}: {later_name} {number(later_values[row], unit)}, "
                 f"{earlier_name} {number(earlier_values[row], unit)} ({change_texts[row]})"
             )
-    title = data.title(f"{later_name} and {earlier_name}", data.row_noun(x))
+    title = data.make_title(f"{later_name} and {earlier_name}", data.row_noun(x))
     scale = scale_for(np.concatenate([earlier_values, later_values]), unit, 1.03)
     return row_spec(
         "gap", drawn_rows, title, row_names, cells, scale, (later_column, earlier_column),
@@ -483,7 +485,7 @@ _MAX_TABLE_ROWS = 20
 """With at most this many rows, a table is easier to read than a picture of counts."""
 
 
-def shares(data: PlotData, options: Options) -> Spec | None:
+def shares(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a chart of stacked bars, one per row, with the columns ``*_share`` as segments.
 
     Returns None if there are no such columns, or they do not add up to 1.
@@ -514,7 +516,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
         "shares", drawn_rows, columns, [x, *data.varying_context(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, share_table))}",
         share_table, row_names, sample_size_texts(drawn_rows, sample_column), FRACTION,
-        missing_reasons(drawn_rows, columns[0]),
+        find_missing_reasons(drawn_rows, columns[0]),
         sample_note=sample_range(drawn_rows, columns[0]), headline=headline,
         total=len(data),
     )  # fmt: skip
@@ -564,7 +566,7 @@ def _stacked_bars(
     )  # fmt: skip
 
 
-def counts(data: PlotData, options: Options) -> Spec | None:
+def counts(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a bar chart of the number of rows by the values of one column.
 
     Bars may be split into segments by the values of another column. Returns None if no column
@@ -588,7 +590,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     # Rows that a merge repeated must not be counted.
     if any(map(data.is_repeated, columns)):
         return None
-    row_labels = data.row_labels(x, by, texts=_texts_or_reasons(data, x))
+    row_labels = data.row_labels(x, by, row_texts=_texts_or_reasons(data, x))
     segments = _texts_or_reasons(data, by) if by else row_labels if data.has_engines(x) else "rows"
     labels_and_segments = pd.DataFrame({"x": row_labels, "by": segments})
     count_table = labels_and_segments.value_counts(sort=False).unstack(fill_value=0)
@@ -633,7 +635,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         headline = leader_headline(row_names, shown_totals, None, noun)
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(title, data.row_noun(x), None if is_by_flag else by),
+        data.make_title(title, data.row_noun(x), None if is_by_flag else by),
         shown_counts, row_names, numbers(shown_totals),
         None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {noun}", headline=headline,
         total=len(count_table),
@@ -650,7 +652,7 @@ def _texts_or_reasons(data: PlotData, name: str) -> list[str]:
         flag_noun = humanize(name.removeprefix("is_"))
         text_by_flag = {"true": flag_noun, "false": f"not {flag_noun}"}
         row_texts = [text_by_flag.get(text.lower(), text) for text in row_texts]
-    for row, reason in enumerate(missing_reasons(data, name)):
+    for row, reason in enumerate(find_missing_reasons(data, name)):
         if reason:
             row_texts[row] = NOT_MEASURED if reason == NOT_MEASURED else NO_VALUE_GIVEN
     return row_texts

@@ -18,18 +18,18 @@ from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import capitalize, counted, drop_inner_stops, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
-    CONTEXT_COLUMNS,
-    HOST_AND_DAYS,
+    HOST_AND_DAYS_COLUMNS,
     NO_VALUE_GIVEN,
     OWNER_COLUMNS,
-    Options,
+    REQUEST_COLUMNS,
     PlotData,
+    PlotOptions,
     cached_by_column,
-    missing_reasons,
+    compute_intervals,
+    find_missing_reasons,
     rescale_to_unit_range,
-    to_days,
+    to_epoch_days,
     to_plot_data,
-    whiskers,
 )
 from aatoolkit.display.plot.rows import (
     INFINITY,
@@ -99,7 +99,7 @@ class Card(NamedTuple):
         return self.label.partition(" (")[0].lower().replace(" ", "_")
 
 
-def figures(data: PlotData, options: Options) -> Spec | None:
+def figures(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a picture with one row of texts per key figure; None if the data have no key figures.
 
     If the frame has a single row, each of its columns is a key figure; else each of its rows is.
@@ -168,7 +168,7 @@ def _cards(data: PlotData, labels: Texts, column: str, earlier_column: str = "")
     ``labels`` are the labels of the cards. If ``earlier_column`` is given, a card also has the
     change from the value in this column.
     """
-    bounds = whiskers(data, column)
+    bounds = compute_intervals(data, column)
     return [
         Card(
             f"{label} (1 is best)" if unit == RANK else label,
@@ -182,18 +182,18 @@ def _cards(data: PlotData, labels: Texts, column: str, earlier_column: str = "")
             labels, data.values(column),
             data.values(earlier_column) if earlier_column else floats([NAN] * len(data)),
             data.units(column), sample_size_texts(data, data.sample_column(column)),
-            missing_reasons(data, column), bounds.low, bounds.high, strict=True,
+            find_missing_reasons(data, column), bounds.low, bounds.high, strict=True,
         )
     ]  # fmt: skip
 
 
-def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
+def _row_cards(data: PlotData, options: PlotOptions) -> tuple[list[Card], Texts]:
     """Convert a frame with a single row to one `Card` (the texts of a key figure) per column.
 
     Returns the cards, and the names of their columns. Columns that say only where the row is from
     have no card.
     """
-    excluded_columns = (*data.label_by_constant_key(), *CONTEXT_COLUMNS, *OWNER_COLUMNS)
+    excluded_columns = (*data.label_by_constant_key(), *REQUEST_COLUMNS, *OWNER_COLUMNS)
     # States first, then numbers.
     names = sorted(
         data.kind_by_column,
@@ -218,7 +218,7 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     return cards, columns
 
 
-def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
+def key_figures(data: PlotData, options: PlotOptions) -> tuple[list[Card], Texts]:
     """Convert each row to a `Card` (the texts of a key figure), if the rows are different metrics.
 
     Returns the cards, and the names of the columns that they show, the main one first. If the rows
@@ -244,7 +244,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     return _cards(data, card_labels, value_column, *columns[:-1]), columns[::-1]
 
 
-def metrics(data: PlotData, options: Options) -> Spec | None:
+def metrics(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a table with a row per thing, such as a page, and a column per metric of it.
 
     Returns None if the rows are no values of metrics in several units.
@@ -265,7 +265,7 @@ def metrics(data: PlotData, options: Options) -> Spec | None:
         "cell", thing, metric, aggfunc="first", sort=False
     )
     spec = _table("metrics", to_plot_data(frame), options, [*frame], thing)
-    return replace(spec, data=data, columns=[value], title=data.title(data.table_words, thing))
+    return replace(spec, data=data, columns=[value], title=data.make_title(data.table_words, thing))
 
 
 # --- tables of states and of text -------------------------------------------------------------
@@ -275,7 +275,7 @@ _MAX_COLUMNS = 4
 """The maximum numbers of rows and columns of a table."""
 
 
-def states(data: PlotData, options: Options) -> Spec | None:
+def states(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a table of rows with their states, such as ``passed``, and a symbol for each state.
 
     Returns None if no column has states.
@@ -313,7 +313,10 @@ def table_columns(
     ``x`` is the column that names the rows, if there is one: it is left out, and columns of states
     come first.
     """
-    excluded_columns = (*CONTEXT_COLUMNS, *((x, *HOST_AND_DAYS, *data.key_columns) if x else ()))
+    excluded_columns = (
+        *REQUEST_COLUMNS,
+        *((x, *HOST_AND_DAYS_COLUMNS, *data.key_columns) if x else ()),
+    )
     columns = [
         name for name, kind in data.kind_by_column.items()
         if name not in excluded_columns and not name.endswith("_currency")  # amounts have it
@@ -344,7 +347,7 @@ def _states_text(data: PlotData, name: str) -> str:
     return f"{column_title(name)}: {', '.join(texts)}"
 
 
-def stages(data: PlotData, options: Options) -> Spec | None:
+def stages(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a table of the stages of a funnel; None if the frame is no such result."""
     if options.is_chosen or not data.table_name.startswith("statistics:funnel"):
         return None
@@ -353,7 +356,7 @@ def stages(data: PlotData, options: Options) -> Spec | None:
 
 
 def _table(
-    kind: str, data: PlotData, options: Options, columns: Texts, x: str | None = None,
+    kind: str, data: PlotData, options: PlotOptions, columns: Texts, x: str | None = None,
     headline: str = "",
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of a table with the first rows of ``columns``.
@@ -386,7 +389,7 @@ def _table(
 def _word_column(data: PlotData, name: str) -> WordColumn:
     """Return a column of the data as texts, with a coloured symbol before each state."""
     row_texts = data.texts(name)
-    reasons = missing_reasons(data, name)
+    reasons = find_missing_reasons(data, name)
     shown_texts = cell_texts(data, name)
     style_by_text = styles_for(row_texts, as_states=True) if data.has_states(name) else {}
     if data.kind_by_column[name] == "flag":
@@ -401,7 +404,7 @@ def _word_column(data: PlotData, name: str) -> WordColumn:
     return WordColumn(shown_texts, column_title(name), align, symbol_styles=symbol_styles)
 
 
-def plain_table(data: PlotData, options: Options) -> Spec:
+def plain_table(data: PlotData, options: PlotOptions) -> Spec:
     """Return a table of the first rows as text; if the frame has no rows, a note says why."""
     if len(data):
         return _table("table", data, options, table_columns(data) or [*data.kind_by_column])
@@ -484,7 +487,7 @@ _STYLE_BY_VERDICT = {
 """The style of verdicts, where a result is coloured by verdict; all others have `BAD_STYLE`."""
 
 
-def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
+def result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | None:
     """Return the `Spec` (chart description) of the result of a statistic, such as a comparison.
 
     It is drawn as `RESULT_PLOT_BY_KIND` declares for this kind of picture. Returns None if the
@@ -522,7 +525,7 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
         for name in drawn_rows.metadata.key or drawn_rows.key_columns[:2]
         if name in drawn_rows.kind_by_column and name != "verdict"
     ]
-    naming_columns = [*filter(drawn_rows.varies, key_columns)] or key_columns
+    naming_columns = [*filter(drawn_rows.has_several_values, key_columns)] or key_columns
     name_parts = zip(
         *(texts_by_column[name] for name in settings.names or naming_columns), strict=True
     )
@@ -600,22 +603,24 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
     )  # fmt: skip
 
 
-def changes(data: PlotData, options: Options) -> Spec | None:
+def changes(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a chart of the levels between changes; None if the frame is no such result."""
     spec = result_spec("changes", data, options)
     if spec is None or np.isnan(data.values("before")).all():
         return spec
     frame = data.frame
-    edges = to_days(pd.concat([frame["from_day"][:1], frame["day"].dropna(), frame["to_day"][-1:]]))
+    edges = to_epoch_days(
+        pd.concat([frame["from_day"][:1], frame["day"].dropna(), frame["to_day"][-1:]])
+    )
     levels = np.append(data.values("before")[0], data.values("after"))[: len(edges) - 1]
     grey_areas = Mark(
-        "boxes", to_days(frame["first_day"]), data.values("after"), Style("grid"),
-        end=to_days(frame["last_day"]), size=INFINITY,
+        "boxes", to_epoch_days(frame["first_day"]), data.values("after"), Style("grid"),
+        end=to_epoch_days(frame["last_day"]), size=INFINITY,
         tooltips=[f"level, {tooltip}" for mark in spec.marks for tooltip in mark.tooltips],
     )  # fmt: skip
     replay: Any = Explainer()._try_replay(frame)
     dots = [
-        Mark("dots", to_days(daily_data.moments(replay.arguments["date"])),
+        Mark("dots", to_epoch_days(daily_data.moments(replay.arguments["date"])),
              daily_data.values(replay.arguments["column"]), Style("rest"), size=4.0)
         for source in getattr(replay, "inputs", ())
         for daily_data in [to_plot_data(source.frame)]

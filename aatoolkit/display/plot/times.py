@@ -12,20 +12,20 @@ import pandas as pd
 from aatoolkit._util.numbers import number, numbers
 from aatoolkit._util.text import humanize, join_some
 from aatoolkit.display.plot.data import (
-    HOST_AND_DAYS,
+    HOST_AND_DAYS_COLUMNS,
     MIN_SAMPLE_SIZE,
     NO_VALUE_GIVEN,
     NOT_LISTED,
     NOT_MEASURED,
     Mask,
     Numbers,
-    Options,
     PlotData,
+    PlotOptions,
     aggregate_by_mark,
-    fill_times,
-    missing_reasons,
-    to_days,
-    whiskers,
+    compute_intervals,
+    fill_time_gaps,
+    find_missing_reasons,
+    to_epoch_days,
 )
 from aatoolkit.display.plot.rows import (
     method_words,
@@ -83,7 +83,7 @@ def _pivot_table(
     is_time = data.kind_by_column[x] == "time"
     is_rank = data.unit(y) == RANK
     x_values = data.moments(x) if is_time else pd.Series(data.texts(x))
-    row_labels = data.row_labels(by, x, texts=data.texts(by)) if by else ""
+    row_labels = data.row_labels(by, x, row_texts=data.texts(by)) if by else ""
     position_table = pd.DataFrame({"by": row_labels, "x": x_values, "row": range(len(data))})
     position_table = position_table.dropna(subset="x").drop_duplicates(["by", "x"])
     pivoted_positions = position_table.pivot(index="by", columns="x", values="row")
@@ -108,7 +108,7 @@ def _pivot_table(
     if by and data.varying_context(by, x):  # rows of one host or window stand together
         row_keys.sort(key=lambda row_key: row_key.partition(" · ")[0])
     if is_time:
-        column_keys = [*fill_times(x_values)]
+        column_keys = [*fill_time_gaps(x_values)]
     elif data.is_category(x):
         category_names = [*map(str, data.frame[x].cat.categories)]
         column_keys = sorted(
@@ -134,7 +134,7 @@ def _names_of_keys(
     """Return a `Name` for each of ``keys``, which are values of the column ``name``."""
     if name is None or data.kind_by_column[name] == "time":  # times have ticks instead of names
         return [Name("")] * len(keys)
-    key_by_row = data.row_labels(name, *excluded, texts=data.texts(name))
+    key_by_row = data.row_labels(name, *excluded, row_texts=data.texts(name))
     label_by_key = dict(zip(key_by_row, data.row_labels(name, *excluded), strict=True))
     is_own_by_key = pd.Series(data.own_mask(name)).groupby(key_by_row).all()
     return [Name(label_by_key.get(key, key), bool(is_own_by_key.get(key))) for key in keys]
@@ -179,7 +179,7 @@ class _Line(NamedTuple):
     style: Style = OWN_STYLE
 
 
-def lines(data: PlotData, options: Options) -> Spec | None:
+def lines(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a line chart of the most informative numeric column; None if the data do not fit.
 
     Data with more series than can be told apart as lines become a heat map.
@@ -189,7 +189,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if (
         x is None
         or data.kind_by_column[x] != "time"
-        or not (is_requested or options.x or data.varies(x))
+        or not (is_requested or options.x or data.has_several_values(x))
     ):
         return None
     other_key_columns = [name for name in data.key_columns if name not in (*data.time_keys, x)]
@@ -219,7 +219,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     pivot_tables = [
         _pivot_table(data, x, name, by, len(data), 0) for name in columns[: len(SERIES_STYLES)]
     ]
-    intervals = [whiskers(data, name, ungrouped_data, mark_columns) for name in columns]
+    intervals = [compute_intervals(data, name, ungrouped_data, mark_columns) for name in columns]
     drawn_lines = [
         _Line(name if by else Name(humanize(column)), column, row_positions, values, bounds)
         for column, pivot_table, bounds in zip(columns, pivot_tables, intervals, strict=False)
@@ -231,15 +231,15 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         )
     ]
     # A series that was never measured has no line: the caption names it.
-    is_unmeasured = np.array([*missing_reasons(data, y), NOT_MEASURED]) == NOT_MEASURED
+    is_unmeasured = np.array([*find_missing_reasons(data, y), NOT_MEASURED]) == NOT_MEASURED
     unmeasured_names = [
         line.name.text for line in drawn_lines if by and is_unmeasured[line.row_positions].all()
     ]
     line_count = len(drawn_lines) - len(unmeasured_names) if by else len(columns)
     times = pivot_tables[0].column_keys
-    x_days = to_days(times)
+    x_days = to_epoch_days(times)
     if data.has_last_day_labels and data.window[1]:  # the last week ends with the window
-        x_days = np.minimum(x_days, to_days([data.window[1]]))
+        x_days = np.minimum(x_days, to_epoch_days([data.window[1]]))
     drawn_lines = sorted(drawn_lines, key=lambda line: not line.name.is_own)[:max_lines]
     style_by_name = styles_for(
         (line.name.text for line in drawn_lines), as_engines=data.has_engines(by)
@@ -285,7 +285,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         )
         is_partial = np.append(data.partial_mask(line.column, x), False)[line.row_positions]
         partial_dots += _partial_dots(is_partial, x_days, line.values, line.style)
-    title = data.title(", ".join(map(data.measure_name, columns)), time_noun, by)
+    title = data.make_title(", ".join(map(data.measure_name, columns)), time_noun, by)
     y_scale = scale_for(np.concatenate(drawn_values), unit, 1.08,
                       is_whole=all(map(data.is_count, columns)),
                       label=data.axis_label(y) * (len(columns) == 1))  # fmt: skip
@@ -325,11 +325,11 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: list[str]) -> bool:
     """Return whether a rate has so few answers per day that it should be drawn by week."""
     if not data.is_rate(y) or data.time_noun(x) != "day":
         return False
-    sample_sizes = data.values(data.rule_columns(y)[-1])
+    sample_sizes = data.values(data.aggregation_columns(y)[-1])
     # One day in ten is enough to make a zigzag of a line.
     return (
         bool(pd.Series(sample_sizes[sample_sizes > 0]).quantile(0.1) < MIN_SAMPLE_SIZE)
-        and len(fill_times(data.moments(x))) >= _MIN_DAYS
+        and len(fill_time_gaps(data.moments(x))) >= _MIN_DAYS
         and not data.frame.duplicated(mark_columns).any()
     )
 
@@ -356,7 +356,7 @@ With more columns, its cells have no numbers.
 """
 
 
-def heatmap(data: PlotData, options: Options) -> Spec | None:
+def heatmap(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a heat map of a numeric column by two other columns; None if no columns fit.
 
     By default the most informative numeric column is drawn.
@@ -379,7 +379,7 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         x_name_length, by_name_length = (
             max(map(len, data.labels(name)), default=0) for name in (x, by)
         )
-        if by in HOST_AND_DAYS or (
+        if by in HOST_AND_DAYS_COLUMNS or (
             x_name_length > max(by_name_length, 18) and not data.varying_context()
         ):
             x, by = by, x
@@ -390,7 +390,9 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
             return None
         has_two_keys = len(data.key_columns) == 2 + len(data.varying_context(x, by))
         # Numbers that cannot be aggregated to one per bar have a cell each.
-        has_row_per_cell = has_two_keys and (y in ranks_and_metrics or data.rule(y).rule == "none")
+        has_row_per_cell = has_two_keys and (
+            y in ranks_and_metrics or data.aggregation_rule(y).rule == "none"
+        )
         has_one_value_per_cell = options.x or (
             data.key_columns[1:] if data.is_additive(y) else has_row_per_cell
         )
@@ -398,7 +400,7 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         has_ambiguous_names = any(data.has_untitled_ids(name)
                           or len({*data.labels(name)}) < len({*data.texts(name)})
                           for name in (x, by))  # fmt: skip
-        if has_ambiguous_names or not data.varies(x) or not has_one_value_per_cell:
+        if has_ambiguous_names or not data.has_several_values(x) or not has_one_value_per_cell:
             return None
     if data.has_mixed_units(y):
         return None
@@ -417,7 +419,9 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
                    options.max_rows(_MAX_HEATMAP_COLUMNS))  # fmt: skip
     if not (options.kind or time_keys) and ((pivot_table.row_positions >= 0).sum(axis=1) < 2).all():
         return None  # bars say the same
-    spec = _heatmap(data, pivot_table, x, y, by, whiskers(data, y, ungrouped_data, mark_columns))
+    spec = _heatmap(
+        data, pivot_table, x, y, by, compute_intervals(data, y, ungrouped_data, mark_columns)
+    )
     return replace(spec, sample_note="rows or columns of 0 left out" * lacks_zeros)
 
 
@@ -436,14 +440,14 @@ def _heatmap(
     columns = pivot_table.column_keys
     is_rank = unit == RANK
     measure_name = data.measure_name(y)
-    if data.unit_column(y) == "metric" and not data.varies("metric"):
+    if data.unit_column(y) == "metric" and not data.has_several_values("metric"):
         measure_name = data.labels("metric")[0]
     # At a time without any row, nothing was measured.
     absent_reasons = np.where((row_positions < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
     reasons = np.where(
         row_positions < 0,
         absent_reasons,
-        np.array([*missing_reasons(data, y), ""], object)[row_positions],
+        np.array([*find_missing_reasons(data, y), ""], object)[row_positions],
     )
     writes_numbers = len(columns) <= _MAX_HEATMAP_COLUMNS
     number_mask = writes_numbers & np.isfinite(values).ravel()
@@ -458,7 +462,7 @@ def _heatmap(
     highest = float(present_values.max(initial=lowest + 1e-9))
     colour_strengths = (values - lowest) / (highest - lowest)
     colour_strengths = np.nan_to_num(1 - colour_strengths if is_rank else colour_strengths).ravel()
-    column_names = _names_of_keys(data, x, columns, *HOST_AND_DAYS)
+    column_names = _names_of_keys(data, x, columns, *HOST_AND_DAYS_COLUMNS)
     row_names = _names_of_keys(data, by, pivot_table.row_keys, x)
     headings = [*map(_time_text, columns)] if is_time else [name.text for name in column_names]
     cell_names = [
@@ -497,10 +501,10 @@ def _heatmap(
                                             (highest, not is_rank))] + legend  # fmt: skip
     return Spec(
         "heatmap", data, (y,),
-        data.title(measure_name, by, data.row_noun(x)),
+        data.make_title(measure_name, by, data.row_noun(x)),
         Scale(-0.5, len(columns) - 0.5, "names", names=column_names,
               label=_time_label(data, x, columns) if is_time else "",
-              days=to_days(columns).tolist() if is_time else ()),
+              days=to_epoch_days(columns).tolist() if is_time else ()),
         Scale(len(row_names) - 0.5, -0.5, "names", names=row_names), marks,
         how_to_read="Stronger is better" * is_rank,
         height=ROW_HEIGHT * len(row_names), legend=legend,

@@ -16,7 +16,7 @@ from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import format_p_value, number, signed
 from aatoolkit._util.show import fold_html
 from aatoolkit._util.text import capitalize, counted, humanize, join_some, visible
-from aatoolkit.display.plot.data import Options, PlotData, to_plot_data
+from aatoolkit.display.plot.data import PlotData, PlotOptions, to_plot_data
 from aatoolkit.display.plot.style import describe_scope, fetch_time
 from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import SectionEvidence
@@ -274,7 +274,7 @@ class _Page:
         for section in self._section_names:
             for table, frame in self._dataset[section].items():
                 data = self._plot_data(frame)
-                figure_cards, columns = key_figures(data, Options())
+                figure_cards, columns = key_figures(data, PlotOptions())
                 for row, card in enumerate(figure_cards):
                     if np.isnan(data.values(columns[0])[row]):
                         continue
