@@ -256,10 +256,9 @@ class PlotData:
 
     def has_states(self, name: str) -> bool:
         """Return whether at least half of a column's values are states, such as ``passed``."""
-        distinct_texts = (
-            {*self.texts(name)} - {NO_VALUE_TEXT} if self.kind_by_column[name] == "word" else ()
+        return self.kind_by_column[name] == "word" and are_states(
+            {*self.texts(name)} - {NO_VALUE_TEXT}
         )
-        return bool(distinct_texts) and are_states(distinct_texts)
 
     def has_engines(self, name: str | None) -> bool:
         """Return whether a column holds engines (AI assistants), which have fixed colours."""
@@ -1080,9 +1079,10 @@ def find_missing_reasons(data: PlotData, name: str) -> list[str]:
 
     A reason is a constant of this module, such as `NOT_MEASURED`.
     """
-    is_numeric = data.kind_by_column[name] == "number"
     is_missing = (
-        np.isnan(data.values(name)) if is_numeric else data.frame[name].isna().to_numpy(bool)
+        np.isnan(data.values(name))
+        if data.kind_by_column[name] == "number"
+        else data.frame[name].isna().to_numpy(bool)
     )
     sample_name = data.sample_column(name) or ""
     cell_statuses = data.cell_statuses(name)
