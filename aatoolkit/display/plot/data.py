@@ -780,9 +780,11 @@ class PlotData:
 
     def rows_at(self, positions: Any) -> PlotData:
         """Return the data of the rows at ``positions``, in this order."""
-        selected_rows = self.frame.iloc[positions].reset_index(drop=True)
         return replace(
-            self, frame=selected_rows, unfiltered_data=self, positions_in_unfiltered=positions
+            self,
+            frame=self.frame.iloc[positions].reset_index(drop=True),
+            unfiltered_data=self,
+            positions_in_unfiltered=positions,
         )
 
     def first_rows(self, max_rows: int) -> PlotData:

@@ -77,7 +77,8 @@ def plot(
     dtype_problems = [f"{name} holds no numbers but {data.frame[name].dtype}" for name in y_columns
                       if data.kind_by_column[name] not in ("number", "code")]  # fmt: skip
     for argument, is_invalid, message in (
-        ("kind", kind and kind not in SPEC_FUNCTION_BY_KIND, unknown("kind", kind, SPEC_FUNCTION_BY_KIND)),
+        ("kind", kind and kind not in SPEC_FUNCTION_BY_KIND,
+         unknown("kind", kind, SPEC_FUNCTION_BY_KIND)),
         ("top", top is not None and top < 1, f"top={top!r} is no whole number from 1"),
         ("ax", ax is not None and (figsize or theme != "auto"), "figsize= and theme= are of a "
          "whole figure, and ax= is one axes: leave them out"),
@@ -326,8 +327,9 @@ def draw(spec: Spec, size_in_points: Sequence[float], palette: Palette) -> Pictu
         (figure.suptitle, layout.title),
         (figure.supxlabel, layout.caption),
     ):
-        add_figure_text(placed_text.text, x=placed_text.x / layout.width, y=1 - _compute_baseline(placed_text) / layout.height,
-                 **_text_options(placed_text, palette))  # fmt: skip
+        add_figure_text(placed_text.text, x=placed_text.x / layout.width,
+                        y=1 - _compute_baseline(placed_text) / layout.height,
+                        **_text_options(placed_text, palette))  # fmt: skip
     return axes
 
 
@@ -432,13 +434,14 @@ def _draw_contents(
         text_options = _text_options(placed_text, palette)
         if placed_text.anchor_point is None:
             axes.text((left_offset + placed_text.x) / figure_width,
-                      1 - (top_offset + _compute_baseline(placed_text)) / figure_height, placed_text.text,
-                      transform=figure.transFigure, **text_options)  # fmt: skip
+                      1 - (top_offset + _compute_baseline(placed_text)) / figure_height,
+                      placed_text.text, transform=figure.transFigure,
+                      **text_options)  # fmt: skip
             continue
         if "/" not in placed_text.colour:  # words on cells have no background of their own
             text_options["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
-        axes.annotate(placed_text.text, placed_text.anchor_point, xytext=(placed_text.x, 0), textcoords="offset points",
-                      annotation_clip=False, zorder=4,
+        axes.annotate(placed_text.text, placed_text.anchor_point, xytext=(placed_text.x, 0),
+                      textcoords="offset points", annotation_clip=False, zorder=4,
                       **text_options | {"va": "center"})  # fmt: skip
 
 
@@ -463,7 +466,8 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     elif mark.kind == "line":
         axes.plot(
             spec.x.clip(mark.x), spec.y.clip(mark.y), color=colour, zorder=2.4,
-            linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size * layout.text_scale,
+            linestyle=(0, style.dash) if style.dash else "-",
+            linewidth=mark.size * layout.text_scale,
             marker=style.symbol if has_points else "o" * (spec.kind == "figures"),
             # A number between two gaps is a dot as thick as the line.
             markersize=min(4, 160 / (len(mark) + 1)) if has_points else mark.size,

@@ -173,7 +173,7 @@ class PlacedText(NamedTuple):
 
     ``x`` and ``y`` are the distances of its upper left corner from the left and the top of the
     picture; if ``align`` is "right", they are those of its upper right corner. If there is an
-    ``anchor_point``, which is a point in units of the scales, the text begins ``x`` points right of it.
+    ``anchor_point``, which is in units of the scales, the text begins ``x`` points right of it.
     """
 
     x: float
@@ -201,7 +201,8 @@ class Layout(NamedTuple):
     - ``font_size``: the size of text; small text is smaller in proportion.
     - ``has_rotated_labels``: whether the labels below the area of marks are rotated.
     - ``separator_positions``: the distances of horizontal lines from the top.
-    - ``has_shortened_names``: whether names are shortened; ``has_enough_height``: whether rows do not overlap.
+    - ``has_shortened_names``: whether names are shortened.
+    - ``has_enough_height``: whether rows do not overlap.
     """
 
     width: float
@@ -358,8 +359,8 @@ def _place_line_names(
 ) -> Iterator[PlacedText]:
     """Yield the name of each line of a line chart, to the right of the end of the line.
 
-    ``line_labels`` have the value at the end of the line, the name and the style. Names are shifted up
-    or down so that none overlap.
+    ``line_labels`` have the value at the end of the line, the name and the style. Names are shifted
+    up or down so that none overlap.
     """
     font_size = layout.font_size * _SMALL_FONT_SIZE / _FONT_SIZE
     y = -math.inf
@@ -466,9 +467,10 @@ def _try_layout(
     )
     max_marks_width = min([
         width_right_of_names - (9 if has_numbers and not columns else 2),
-        *((width_right_of_names - mark.text_offset - measure_width(word, small_font_size)) / x_fraction
+        *((width_right_of_names - mark.text_offset - measure_width(mark_text, small_font_size))
+          / x_fraction
           for mark in spec.marks if mark.text_offset and not spec.x.category_names
-          for position, word in zip(mark.x, mark.texts, strict=False)
+          for position, mark_text in zip(mark.x, mark.texts, strict=False)
           for x_fraction in [spec.x.to_fraction(float(position))] if 0.02 < x_fraction < math.inf),
     ])  # fmt: skip
     marks_width = max(max_marks_width, 0.35 * width_right_of_names, 1.0) * bool(spec.marks)

@@ -1,7 +1,8 @@
 """Pictures with named rows, which have one or more marks each: bars, gaps, shares and counts.
 
-The function of a kind of picture, such as `make_bars_spec`, chooses rows and columns of the data, and creates
-a `Cell` for each box or dot. `make_row_spec` makes the `Spec` (chart description) from the cells.
+The function of a kind of picture, such as `make_bars_spec`, chooses rows and columns of the data,
+and creates a `Cell` for each box or dot. `make_row_spec` makes the `Spec` (chart description) from
+the cells.
 """
 
 from __future__ import annotations
@@ -94,10 +95,10 @@ def make_row_spec(
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of a picture with one row per name.
 
-    ``cells`` are the boxes and dots that are drawn in the rows, and ``x`` is their scale. ``total_rows``
-    is the number of rows before some were left out; ``row_selection`` says which were kept, such as
-    ``first`` or ``highest``. ``extra_marks`` are drawn over the cells. ``spec_options`` are other
-    fields of the `Spec`.
+    ``cells`` are the boxes and dots that are drawn in the rows, and ``x`` is their scale.
+    ``total_rows`` is the number of rows before some were left out; ``row_selection`` says which
+    were kept, such as ``first`` or ``highest``. ``extra_marks`` are drawn over the cells.
+    ``spec_options`` are other fields of the `Spec`.
     """
     drawn_cells = [
         Cell(cell.row, INFINITY, choose_missing_style(cell.missing_reason), -INFINITY, NAN, NAN,
@@ -120,7 +121,8 @@ def make_row_spec(
         group = group[group["x"].notna()]
         mark_ends = to_floats(group["x"])
         mark_layers.append(Mark(
-            mark_kind, mark_ends if is_dot_mark else to_floats(group["box_start"]), to_floats(group["row"]), style,
+            mark_kind, mark_ends if is_dot_mark else to_floats(group["box_start"]),
+            to_floats(group["row"]), style,
             end=None if is_dot_mark else mark_ends, size=8.0 if is_dot_mark else 0.66,
             tooltips=[*group["tooltip"]],
         ))  # fmt: skip
@@ -136,9 +138,10 @@ def make_row_spec(
     is_time = bool(mark_columns) and data.kind_by_column[mark_columns[0]] == "time"
     return Spec(
         kind, data, columns, title, x,
-        Scale(len(row_names) - 0.5, -0.5, "names", category_names=row_names), [*marks, *extra_marks],
-        height=ROW_HEIGHT * len(row_names), mark_columns=mark_columns,
-        extent_text=describe_extent(len(row_names), total_rows, row_selection="last" if is_time else row_selection),
+        Scale(len(row_names) - 0.5, -0.5, "names", category_names=row_names),
+        [*marks, *extra_marks], height=ROW_HEIGHT * len(row_names), mark_columns=mark_columns,
+        extent_text=describe_extent(len(row_names), total_rows,
+                                    row_selection="last" if is_time else row_selection),
         **spec_options,
     )  # fmt: skip
 
@@ -154,7 +157,7 @@ def choose_missing_style(reason: str) -> Style:
 
 
 def make_row_names(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[DisplayName]:
-    """Return a `DisplayName` for each row: its label, and whether it is the project's own brand or site.
+    """Return a `DisplayName` for each row: its label, and whether it is an own brand or site.
 
     ``labels`` are the labels to use; by default those of the column ``x``.
     """
@@ -166,8 +169,8 @@ def make_scale(
 ) -> Scale:
     """Return a scale of numbers that includes 0 and all of ``values``.
 
-    ``upper_end_factor`` is the upper end of the scale as a multiple of the largest number: with 1.02, the
-    scale ends 2 % above it. ``scale_options`` are other fields of the `Scale`.
+    ``upper_end_factor`` is the upper end of the scale as a multiple of the largest number: with
+    1.02, the scale ends 2 % above it. ``scale_options`` are other fields of the `Scale`.
     """
     finite_values = values[np.isfinite(values)]
     highest = finite_values.max(initial=0.0)
@@ -201,7 +204,8 @@ def make_tooltips(
     ):
         if sample_name and sample_name != column:
             lines.append([
-                f"{humanize(sample_name)}: {number(sample_size) if sample_size == sample_size else NOT_MEASURED}"
+                f"{humanize(sample_name)}: "
+                f"{number(sample_size) if sample_size == sample_size else NOT_MEASURED}"
                 for sample_size in data.values(sample_name)
             ])  # fmt: skip
     statuses = data.cell_statuses(column)
@@ -343,8 +347,9 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     # One very wide interval is cut, for beside it all others would be short.
     max_drawn_end = -1.5 * np.sort(-bounds.high)[:2][-1]
     interval_ends = np.minimum(bounds.high, max_drawn_end)
-    scale = make_scale(np.concatenate([bar_values, interval_ends]), unit, label=drawn_rows.axis_label(y),
-                      is_whole=drawn_rows.is_count(y))  # fmt: skip
+    scale = make_scale(np.concatenate([bar_values, interval_ends]), unit,
+                       label=drawn_rows.axis_label(y),
+                       is_whole=drawn_rows.is_count(y))  # fmt: skip
     has_intervals = not np.isnan(bounds.low).all()
     is_cut = bounds.high > scale.high
     bar_texts = map("{}{}".format, np.where(is_cut, "→ ", ""),
@@ -376,10 +381,11 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     return make_row_spec(
         "bars", drawn_rows, data.make_title(measure_name, drawn_rows.row_noun(x)), row_names, cells,
         scale, [y],
-        total_rows=row_count,
-        headline=headline, mark_columns=mark_columns, interval_frame=bounds.result, reading_note=reading_note,
+        total_rows=row_count, headline=headline, mark_columns=mark_columns,
+        interval_frame=bounds.result, reading_note=reading_note,
         sample_note=format_sample_range(drawn_rows, y),
-        row_selection=("best" if unit == RANK else "highest") if bar_values[-1] == bar_values[-1] else "first",
+        row_selection=("best" if unit == RANK else "highest")
+        if bar_values[-1] == bar_values[-1] else "first",
     )  # fmt: skip
 
 
@@ -389,8 +395,8 @@ def leader_headline(
     """Return a headline such as "Highest mention rate: Globex, 40%; Acme 30%".
 
     It names the best brand, and then the project's own brand; if the own brand is the best, then
-    its best competitor. ``row_names`` and ``values`` have all brands, the best first. The result is ""
-    if ``measure_name`` is "", or if there is no single best brand.
+    its best competitor. ``row_names`` and ``values`` have all brands, the best first. The result is
+    "" if ``measure_name`` is "", or if there is no single best brand.
     """
     if not measure_name or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
@@ -405,8 +411,8 @@ def leader_headline(
               for name, value in zip(row_names, values, strict=True)
               if name.is_own != row_names[0].is_own and value == value]  # fmt: skip
     return (
-        f"{capitalize(superlative)} {measure_name}: {quote_name(row_names[0].text)}, {number(values[0], unit)}"
-        f"{''.join(comparison_texts[:1])}"
+        f"{capitalize(superlative)} {measure_name}: {quote_name(row_names[0].text)}, "
+        f"{number(values[0], unit)}{''.join(comparison_texts[:1])}"
     )
 
 
@@ -442,9 +448,9 @@ def make_gap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     row_names = make_row_names(drawn_rows, x)
     reasons = find_missing_reasons(drawn_rows, later_column)
     tooltip_lists = [make_tooltips(drawn_rows, name, row_names) for name in column_pair]
-    has_own_row = any(name.is_own for name in row_names)
+    own_row_positions = [row for row, name in enumerate(row_names) if name.is_own]
     later_mark_styles = [
-        OWN_STYLE if name.is_own or not has_own_row else MUTED_STYLE for name in row_names
+        OWN_STYLE if name.is_own or not own_row_positions else MUTED_STYLE for name in row_names
     ]
     change_texts = [
         signed(value, unit) if value == value else "only one measured"
@@ -468,19 +474,19 @@ def make_gap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     earlier_name = humanize(earlier_column)
     headline = ""
     # The headline is about the widest gap, or about the own brand.
-    own_row_positions = [row for row, name in enumerate(row_names) if name.is_own]
     for row in [0] if is_sorted_by_gap else own_row_positions[:1]:
         if np.isfinite(later_values[row] - earlier_values[row]):
             headline = (
-                f"{quote_name(row_names[row].text)}: {later_name} {number(later_values[row], unit)}, "
-                f"{earlier_name} {number(earlier_values[row], unit)} ({change_texts[row]})"
+                f"{quote_name(row_names[row].text)}: {later_name} "
+                f"{number(later_values[row], unit)}, {earlier_name} "
+                f"{number(earlier_values[row], unit)} ({change_texts[row]})"
             )
     title = data.make_title(f"{later_name} and {earlier_name}", data.row_noun(x))
     scale = make_scale(np.concatenate([earlier_values, later_values]), unit, 1.03)
     return make_row_spec(
         "gap", drawn_rows, title, row_names, cells, scale, (later_column, earlier_column),
         total_rows=len(data),
-        legend=[(later_name, MUTED_STYLE if has_own_row else OWN_STYLE, "dots"),
+        legend=[(later_name, MUTED_STYLE if own_row_positions else OWN_STYLE, "dots"),
                 (earlier_name, _EARLIER_STYLE, "dots")],
         headline=headline, mark_columns=[x, *data.varying_context(x)],
         sample_note=format_sample_range(drawn_rows, later_column),
@@ -538,14 +544,14 @@ def make_shares_spec(data: PlotData, options: PlotOptions) -> Spec | None:
 
 def _make_stacked_bars(
     kind: str, data: PlotData, columns: Texts, mark_columns: Texts, title: str,
-    segment_table: pd.DataFrame, row_names: Sequence[DisplayName], row_total_texts: Texts, unit: str | None,
-    reasons: Texts, **spec_options: Any,
+    segment_table: pd.DataFrame, row_names: Sequence[DisplayName], row_total_texts: Texts,
+    unit: str | None, reasons: Texts, **spec_options: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of stacked bars: one bar per row of ``segment_table``.
 
-    The columns of ``segment_table`` are the segments. ``row_total_texts`` are written at the ends of
-    the bars. ``reasons`` has for each row the reason why it has no bar, or "". ``spec_options`` are
-    other fields of the `Spec`.
+    The columns of ``segment_table`` are the segments. ``row_total_texts`` are written at the ends
+    of the bars. ``reasons`` has for each row the reason why it has no bar, or "". ``spec_options``
+    are other fields of the `Spec`.
     """
     segment_names = [*map(str, segment_table.columns)]
     segment_sizes = np.nan_to_num(segment_table.to_numpy(np.float64))
@@ -566,9 +572,10 @@ def _make_stacked_bars(
                  NEUTRAL_STYLE if highlights_own and not name.is_own else styles[segment_name],
                  segment_end - segment_size,
                  text=total_text if segment_end == segment_ends[-1] else "",
-                 tooltip=f"{name.full_text}\n{segment_name} {number(segment_size, unit)}\nof {total_text}")
-            for segment_name, segment_size, segment_end in zip(segment_names, row_sizes, segment_ends,
-                                                       strict=True) if segment_size > 0
+                 tooltip=f"{name.full_text}\n{segment_name} {number(segment_size, unit)}"
+                 f"\nof {total_text}")
+            for segment_name, segment_size, segment_end in zip(
+                segment_names, row_sizes, segment_ends, strict=True) if segment_size > 0
         ] or [Cell(row, NAN, missing_reason=missing_reason,
                    tooltip=f"{name.full_text}\n{missing_reason}")]  # fmt: skip
     has_several_segments = (segment_sizes > 0).sum(axis=1).max(initial=0) > 1
@@ -654,8 +661,8 @@ def make_counts_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         "counts", data, columns, [x],
         data.make_title(title, data.row_noun(x), None if is_by_flag else by),
         shown_counts, row_names, numbers(shown_totals),
-        None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {row_noun}", headline=headline,
-        total_rows=len(count_table),
+        None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {row_noun}",
+        headline=headline, total_rows=len(count_table),
     )  # fmt: skip
 
 
@@ -678,7 +685,7 @@ def _texts_or_reasons(data: PlotData, name: str) -> list[str]:
 def _grouping_column(data: PlotData, excluded_column: str = "") -> str | None:
     """Return the best column by which to group and count rows, such as the engine, or None.
 
-    With ``excluded_column``, the column of the bars, the result is another column for their segments.
+    With ``excluded_column``, the column of the bars, the result is another one for their segments.
     """
     candidates = [
         name for name, column_kind in data.kind_by_column.items()

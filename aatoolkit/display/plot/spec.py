@@ -182,7 +182,7 @@ class Spec:
     - ``line_labels``: the names of lines at their right ends: the value at the end, text and style.
     - ``height``: the height of the area of marks in points, if there is room.
     - ``mark_columns``: the names of the columns whose values name a mark, besides the key columns.
-    - ``interval_frame``: the columns ``…_low`` and ``…_high`` of the confidence intervals that are drawn.
+    - ``interval_frame``: the columns ``…_low`` and ``…_high`` of the drawn confidence intervals.
     """
 
     kind: str

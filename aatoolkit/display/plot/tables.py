@@ -123,12 +123,13 @@ def make_figures_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         card_texts.sort(key=lambda card_text: "%" not in card_text)
         headline = ": ".join(filter(None, [constant_text, *card_texts[:1]])) * bool(card_texts)
     else:  # changes in percentage points are changes of rates
-        card_texts = [f"{label} {value} ({change_text})" for label, value, change_text, *_ in drawn_cards
-                 if change_text.endswith("pp")]  # fmt: skip
+        card_texts = [f"{label} {value} ({change_text})"
+                      for label, value, change_text, *_ in drawn_cards
+                      if change_text.endswith("pp")]  # fmt: skip
         headline = _count_states(data, state_column) if state_column else ", ".join(card_texts[:2])
     if constant_text not in headline:
         title = f"{constant_text}: {title}"
-    card_labels, *card_texts_by_column, symbol_styles = zip(*drawn_cards, strict=True)
+    card_labels, *texts_by_column, symbol_styles = zip(*drawn_cards, strict=True)
     sparklines = []
     # The daily values are those of the whole; parts of it have no line.
     for row, card in enumerate(
@@ -141,14 +142,14 @@ def make_figures_spec(data: PlotData, options: PlotOptions) -> Spec | None:
                 Mark("line", np.linspace(0, 1, len(y_positions)), y_positions, OWN_STYLE, size=1.2)
             )
     reading_note = "Lines: by day. " * bool(sparklines)
-    if any(card_texts_by_column[2]):
+    if any(texts_by_column[2]):
         reading_note += "Intervals: as if counts were independent"
     align = "right" if {*columns} <= {*data.number_columns} else "left"
     text_columns = [
         TextColumn(column_texts, heading, align, heading == "Value",
                    symbol_styles if any(symbol_styles) and heading == "Value" else ())
         for heading, column_texts in zip(
-            ("Value", "Change", f"{LEVEL:.0%} interval", "Sample"), card_texts_by_column, strict=True
+            ("Value", "Change", f"{LEVEL:.0%} interval", "Sample"), texts_by_column, strict=True
         )
         if any(column_texts)
     ]  # fmt: skip
@@ -165,7 +166,7 @@ def make_figures_spec(data: PlotData, options: PlotOptions) -> Spec | None:
 def _make_cards(
     data: PlotData, labels: Texts, column: str, earlier_column: str = ""
 ) -> list[KeyFigureCard]:
-    """Return a `KeyFigureCard` (the texts of a key figure) for each row, with the value in a column.
+    """Return a `KeyFigureCard` for each row, with the value in a column.
 
     ``labels`` are the labels of the cards. If ``earlier_column`` is given, a card also has the
     change from the value in this column.
@@ -190,7 +191,7 @@ def _make_cards(
 
 
 def _make_row_cards(data: PlotData, options: PlotOptions) -> tuple[list[KeyFigureCard], Texts]:
-    """Convert a frame with a single row to one `KeyFigureCard` (the texts of a key figure) per column.
+    """Convert a frame with a single row to one `KeyFigureCard` per column.
 
     Returns the cards, and the names of their columns. Columns that say only where the row is from
     have no card.
@@ -223,7 +224,7 @@ def _make_row_cards(data: PlotData, options: PlotOptions) -> tuple[list[KeyFigur
 def make_key_figure_cards(
     data: PlotData, options: PlotOptions
 ) -> tuple[list[KeyFigureCard], Texts]:
-    """Convert each row to a `KeyFigureCard` (the texts of a key figure), if the rows are different metrics.
+    """Convert each row to a `KeyFigureCard`, if the rows are different metrics.
 
     Returns the cards, and the names of the columns that they show, the main one first. If the rows
     are no metrics, there are no cards.
@@ -419,9 +420,10 @@ def make_plain_table_spec(data: PlotData, options: PlotOptions) -> Spec:
             "table", data, options, choose_table_columns(data) or [*data.kind_by_column]
         )
     status = data.overall_availability.status
-    reason = data.overall_availability.reason or ""
+    reason = humanize_identifiers(drop_inner_stops(data.overall_availability.reason or ""))
     rows_note = ", with no rows" if status != Status.UNAVAILABLE else ""
-    message = f"{WORDS_BY_STATUS[status]}{rows_note}. {humanize_identifiers(drop_inner_stops(reason))}".strip()
+
+    message = f"{WORDS_BY_STATUS[status]}{rows_note}. {reason}".strip()
     style = UNMEASURED_STYLE if status in (Status.PARTIAL, Status.UNAVAILABLE) else NO_NUMBER_STYLE
     infinite_x = to_floats(INFINITY)
     middle = to_floats(0.5)
@@ -453,8 +455,9 @@ def format_cells(data: PlotData, name: str) -> Texts:
         ]
     elif data.kind_by_column[name] == "list":
         # Commas would not tell apart sentences.
-        cell_texts = [" · ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
-                 else str(value) for value in data.series_by_column[name]]  # fmt: skip
+        cell_texts = [" · ".join(map(str, value))
+                      if np.iterable(value) and not isinstance(value, str) else str(value)
+                      for value in data.series_by_column[name]]  # fmt: skip
     return cell_texts
 
 
@@ -608,7 +611,8 @@ def make_result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | 
                                            strict=True))],
         extra_marks=[make_line_segments(tick_values, tick_values, row_positions - 0.28,
                                    row_positions + 0.28, INK_STYLE, 1.6)],
-        reading_note=settings.how.format(level=f"{confidence_level_match[0]} " if confidence_level_match else "")
+        reading_note=settings.how.format(
+            level=f"{confidence_level_match[0]} " if confidence_level_match else "")
         + (f". The test {assumption_match[0]}" if assumption_match else ""),
         sample_note=f"not drawn, in other units: {counted(undrawn_count, 'change')}"
         * bool(undrawn_count),
@@ -639,8 +643,10 @@ def make_changes_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     ]  # fmt: skip
     return replace(
         spec, text_columns=(), height=150.0,
-        x=Scale(level_boundaries[0], level_boundaries[-1], "time", tick_days=[*np.arange(level_boundaries[0], level_boundaries[-1] + 1)]),
+        x=Scale(level_boundaries[0], level_boundaries[-1], "time",
+                tick_days=[*np.arange(level_boundaries[0], level_boundaries[-1] + 1)]),
         y=make_scale(np.concatenate([levels, *(mark.y for mark in dots)]), data.unit("after"), 1.1),
         marks=[uncertainty_boxes, *dots,
-               make_line_segments(level_boundaries[:-1], level_boundaries[1:], levels, levels, OWN_STYLE, 2.4)],
+               make_line_segments(level_boundaries[:-1], level_boundaries[1:], levels, levels,
+                                  OWN_STYLE, 2.4)],
     )  # fmt: skip

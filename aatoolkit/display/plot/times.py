@@ -324,8 +324,9 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         legend=[*((PARTIAL_PERIOD_TEXT, mark.style, "dots") for mark in partial_dots[:1]), *legend],
         height=175.0, mark_columns=mark_columns, interval_frame=intervals[0].result,
         line_labels=[(float(line.values[~np.isnan(line.values)][-1]),
-                 f"{line.name.full_text} {format_sample_range(data, y, line.row_positions)}".rstrip(),
-                 line.style) for line in measured_lines if drawn_lines[1:]],
+                      f"{line.name.full_text} "
+                      f"{format_sample_range(data, y, line.row_positions)}".rstrip(),
+                      line.style) for line in measured_lines if drawn_lines[1:]],
     )  # fmt: skip
 
 
@@ -423,8 +424,9 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     omits_zeros = bool(0 < is_kept.sum() < len(data))
     if omits_zeros:
         data = data.rows_at(np.flatnonzero(is_kept))
-    pivot_table = _make_pivot_table(data, x, y, by, options.max_rows(24 if mark_columns[2:] else 15),
-                   options.max_rows(_MAX_HEATMAP_COLUMNS))  # fmt: skip
+    pivot_table = _make_pivot_table(data, x, y, by,
+                                    options.max_rows(24 if mark_columns[2:] else 15),
+                                    options.max_rows(_MAX_HEATMAP_COLUMNS))  # fmt: skip
     if not (options.kind or time_keys) and ((pivot_table.row_positions >= 0).sum(axis=1) < 2).all():
         return None  # bars say the same
     spec = _pivot_to_heatmap(
@@ -506,7 +508,8 @@ def _pivot_to_heatmap(
             (is_partial | np.isnan(cell_values)).all(axis=0), len(row_names)
         )
         marks += _make_partial_dots(is_partial.ravel(), x_positions - 0.4 * ~is_column_partial,
-                               np.where(is_column_partial, -0.5, y_positions), GREY_STYLES[0])  # fmt: skip
+                                    np.where(is_column_partial, -0.5, y_positions),
+                                    GREY_STYLES[0])  # fmt: skip
         legend += [
             (PARTIAL_PERIOD_TEXT, mark.style, "dots") for mark in marks if mark.kind == "dots"
         ]

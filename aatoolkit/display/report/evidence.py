@@ -49,7 +49,8 @@ class TableEvidence:
             self.explanations_by_row[row] = ", ".join(dict.fromkeys([row_label, *key_texts])), {}
         self.explanations_by_row[row][1][column] = explanation
         aria_label = format_attribute("aria-label", "missing" * (link_text == "–"))
-        return f'<a href="#{self.get_explanation_anchor(row, column)}"{aria_label}>{escape(link_text)}</a>'
+        anchor = self.get_explanation_anchor(row, column)
+        return f'<a href="#{anchor}"{aria_label}>{escape(link_text)}</a>'
 
     def get_row_anchor(self, row: int) -> str:
         """Return the HTML id of a table row, or "" if none of its numbers is explained."""
@@ -129,7 +130,8 @@ class SectionEvidence:
             ]
         )
         numbers_html = "".join(
-            f'<span id="{table.get_explanation_anchor(row, column)}">{escape(make_column_title(column))} '
+            f'<span id="{table.get_explanation_anchor(row, column)}">'
+            f"{escape(make_column_title(column))} "
             f"{render_explanation(explanation, printed_lines)}</span>"
             for column, explanation in explanations.items()
         )
@@ -141,7 +143,7 @@ class SectionEvidence:
 def render_explanation(explanation: Explanation, printed_lines: dict[str, Any]) -> str:
     """Return the explanation of one number as HTML.
 
-    ``printed_lines`` has the lines written before, which are not repeated; new lines are added to it.
+    ``printed_lines`` has the lines written before, which are not repeated; new ones are added.
     """
     value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
@@ -159,5 +161,5 @@ def render_explanation(explanation: Explanation, printed_lines: dict[str, Any]) 
 
 def render_response(response: CitedResponse) -> str:
     """Return a sentence about a response as HTML: its section, host, filters, time and hash."""
-    response_text = escape(to_plain_words(str(response)), 400)
-    return f"From {re.sub('(?<=SHA-256 )[0-9a-f]+', f'<code>{response.sha256}</code>', response_text)}."
+    html_text = escape(to_plain_words(str(response)), 400)
+    return f"From {re.sub('(?<=SHA-256 )[0-9a-f]+', f'<code>{response.sha256}</code>', html_text)}."

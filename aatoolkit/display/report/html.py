@@ -118,7 +118,8 @@ def render_linked_table(evidence: TableEvidence, data: PlotData, columns: Sequen
     )
     caption = f"<b>{escape(title)}</b> ({extent_text})"
     header_cells = [
-        f'<th class="{data.kind_by_column[name]}" scope="col">{escape(make_column_title(name), 60)}</th>'
+        f'<th class="{data.kind_by_column[name]}" scope="col">'
+        f"{escape(make_column_title(name), 60)}</th>"
         for name in shown_columns
     ]
     return render_scrolling_table(caption, title, header_cells, row_htmls)

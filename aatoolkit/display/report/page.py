@@ -162,7 +162,8 @@ class _ReportPage:
             table: columns for table, columns in chapter.tables.items() if table in tables
         } or {next(iter(tables)): []}
         html_parts = [
-            f'<section aria-labelledby="s{section_number}"><h2 id="s{section_number}">{escape(chapter.title)}</h2>',
+            f'<section aria-labelledby="s{section_number}">'
+            f'<h2 id="s{section_number}">{escape(chapter.title)}</h2>',
             f'<p class="note">{escape(availability_text, 600)}</p>',
             picture,
         ]
@@ -190,7 +191,8 @@ class _ReportPage:
                     )
             elif is_open and table_status != availability_text:
                 html_parts.append(
-                    f'<p class="note">{escape(title_by_table[table])}: {escape(table_status, 600)}</p>'
+                    f'<p class="note">{escape(title_by_table[table])}: '
+                    f"{escape(table_status, 600)}</p>"
                 )
         further_tables_html = (
             fold_html(
@@ -238,30 +240,33 @@ class _ReportPage:
             failure_items.append(
                 f"What changed cannot be said: {escape(to_plain_words(str(error)), 400)}"
             )
-        numbered_changes = {
-            comparison_number: row
+        numbered_changes = [
+            (comparison_number, row)
             for comparison_number, row in enumerate(comparisons, 1)
             if row["verdict"] in CHANGE_WORDS
-        }
-        untested_figure_names = [
+        ]
+        untested_names = [
             _describe_comparison(row) for row in comparisons if row["verdict"] == CANNOT_SAY
         ]
         heading = ""
         if numbered_changes:
             heading = f"Shown to have changed since {baseline_text}:"
-        elif len(untested_figure_names) < len(comparisons):
+        elif len(untested_names) < len(comparisons):
             heading = (
-                f"None of {counted(len(comparisons) - len(untested_figure_names), 'compared figure')}"
+                f"None of {counted(len(comparisons) - len(untested_names), 'compared figure')}"
                 f" is shown to have changed since {baseline_text}: what is seen may be chance."
             )
         return "".join([
             f"<p><b>{escape(heading, 300)}</b></p>" if heading else "",
-            render_bullet_list([f'{escape(capitalize(_describe_comparison(row)), 200)}: <a href="#c{comparison_number}">'
-                     f"{escape('{} to {}, {}'.format(*_format_numbers(row)))}</a>"
-                     for comparison_number, row in numbered_changes.items()]),
+            render_bullet_list([
+                f"{escape(capitalize(_describe_comparison(row)), 200)}: "
+                f'<a href="#c{comparison_number}">'
+                f"{escape('{} to {}, {}'.format(*_format_numbers(row)))}</a>"
+                for comparison_number, row in numbered_changes
+            ]),
             self._cards_html(comparisons, earlier_dataset is None, baseline_text),
-            f"<p>It cannot be said whether {escape(join_some(untested_figure_names), 400)} changed.</p>"
-            if untested_figure_names else "",
+            f"<p>It cannot be said whether {escape(join_some(untested_names), 400)} changed.</p>"
+            if untested_names else "",
             render_bullet_list(failure_items),
             _comparisons_html(comparisons, baseline_text) if comparisons else "",
         ])  # fmt: skip

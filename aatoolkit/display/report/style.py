@@ -10,7 +10,10 @@ def _declare_variables(colours: Mapping[str, str]) -> str:
     return f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
 
 
-COLOURS = f"{_declare_variables(LIGHT_COLOURS)} @media (prefers-color-scheme: dark) {{ {_declare_variables(DARK_COLOURS)} }}"
+COLOURS = (
+    f"{_declare_variables(LIGHT_COLOURS)} "
+    f"@media (prefers-color-scheme: dark) {{ {_declare_variables(DARK_COLOURS)} }}"
+)
 """The colours of pictures and of the page, as variables of CSS for light and dark screens."""
 
 STYLE_SHEET = """
