@@ -407,9 +407,10 @@ def _try_layout(
     has_line_names = (
         inner_width > 230 and len(spec.line_labels) * small_font_size * 1.2 < spec.height
     )
-    line_labels = [(value, shorten(word, inner_width * 0.3, small_font_size), style)
-                   for value, word, style in spec.line_labels if has_line_names]  # fmt: skip
-    legend_entries = [*((word, style, "dots") for _, word, style in spec.line_labels
+    line_labels = [(value, shorten(line_name, inner_width * 0.3, small_font_size), style)
+                   for value, line_name, style in spec.line_labels
+                   if has_line_names]  # fmt: skip
+    legend_entries = [*((line_name, style, "dots") for _, line_name, style in spec.line_labels
                         if not has_line_names), *spec.legend]  # fmt: skip
     texts += _place_legend(legend_entries, inner_width, small_font_size, marks_top)
     marks_top = texts[-1].y + small_font_size * 1.55 + 3 if legend_entries else marks_top
@@ -433,7 +434,7 @@ def _try_layout(
     max_row_lines = int(max(min(row_height / font_size / 1.25, max_line_count), 1))
     # Beside names, marks and the numbers at their ends need room.
     max_text_width = max(
-        (measure_width(word, small_font_size) for mark in spec.marks for word in mark.texts),
+        (measure_width(text, small_font_size) for mark in spec.marks for text in mark.texts),
         default=0.0,
     )
     names_width = max(
@@ -463,7 +464,7 @@ def _try_layout(
     columns = _choose_fitting_columns(spec, is_table, max(width_right_of_names, 1.0), text_scale)
     width_right_of_names -= sum(column.width for column in columns)
     width_right_of_names -= max(
-        (measure_width(word, small_font_size, True) + 9 for _, word, _ in line_labels), default=0.0
+        (measure_width(name, small_font_size, True) + 9 for _, name, _ in line_labels), default=0.0
     )
     max_marks_width = min([
         width_right_of_names - (9 if has_numbers and not columns else 2),
@@ -513,12 +514,12 @@ def _try_layout(
         labels_height + _measure_height(caption, caption_font_size) + (8 if caption else 2) + 5
     )
     # Rows are as high as their words, or as a picture of a given height allows.
-    wrapped_cells = [[_wrap_text(word, column_width - 10 - symbol_width, font_size, max_row_lines,
-                            column.is_bold)
-              for word in column.texts]
-             for column, symbol_width, column_width in columns]  # fmt: skip
+    wrapped_cells = [[_wrap_text(cell_text, column_width - 10 - symbol_width, font_size,
+                                 max_row_lines, column.is_bold)
+                      for cell_text in column.texts]
+                     for column, symbol_width, column_width in columns]  # fmt: skip
     row_texts = chain([tick.text for tick in y_ticks], *wrapped_cells)
-    max_line_count = 1 + max((text.count("\n") for text in row_texts), default=0)
+    max_line_count = 1 + max((row_text.count("\n") for row_text in row_texts), default=0)
     total_height = height or marks_top + spec.height * (0.6 + 0.4 * max_line_count) + height_below
     marks_height = max(total_height - marks_top - height_below, 12.0)
     if row_names:
@@ -529,7 +530,7 @@ def _try_layout(
         total_height = marks_top + marks_height + height_below
     axis_label = shorten(spec.x.label, inner_width + MARGIN - marks_left, small_font_size)
     texts.append(PlacedText(marks_left, marks_top + marks_height + labels_height - font_size * 1.35,
-                      axis_label, small_font_size, "muted"))  # fmt: skip
+                            axis_label, small_font_size, "muted"))  # fmt: skip
     separator_positions = [
         marks_top + row * marks_height / len(row_names)
         for row in range(len(row_names) + 1)

@@ -408,8 +408,8 @@ def leader_headline(
         else "highest"
     )
     comparison_texts = [f"; {quote_name(name.text)} {number(float(value), unit)}"
-              for name, value in zip(row_names, values, strict=True)
-              if name.is_own != row_names[0].is_own and value == value]  # fmt: skip
+                        for name, value in zip(row_names, values, strict=True)
+                        if name.is_own != row_names[0].is_own and value == value]  # fmt: skip
     return (
         f"{capitalize(superlative)} {measure_name}: {quote_name(row_names[0].text)}, "
         f"{number(values[0], unit)}{''.join(comparison_texts[:1])}"
@@ -425,8 +425,8 @@ def make_gap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     # For single prompts the largest change is mostly chance.
     is_by_prompt = "prompt_id" in data.key_columns and not options.kind
     usable_pairs = (column_pair for column_pair in find_column_pairs(data)
-                     if {*map(data.unit, column_pair)} == {FRACTION}
-                     and not (is_by_prompt and column_pair[0].startswith("previous_")))  # fmt: skip
+                    if {*map(data.unit, column_pair)} == {FRACTION}
+                    and not (is_by_prompt and column_pair[0].startswith("previous_")))  # fmt: skip
     x = options.x or data.label_column
     column_pair = options.y or next(usable_pairs, ())
     if x is None or len(column_pair) != 2 or not data.has_one_row_per(x):

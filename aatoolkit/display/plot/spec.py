@@ -229,7 +229,7 @@ class Spec:
             ]
             texts_by_label[name.full_text or str(row + 1)] = column_texts
         row_texts = [f"{mark_label}: {join_some([*dict.fromkeys(label_texts)], 6)}"
-                 for mark_label, label_texts in texts_by_label.items()]  # fmt: skip
+                     for mark_label, label_texts in texts_by_label.items()]  # fmt: skip
         notes = [mark_text for mark in self.marks if not texts_by_label for mark_text in mark.texts]
         sentences = filter(None, [self.headline, *notes, join_some(row_texts, 12, "; ")])
         return visible(f"{self.title_with_extent}: {'; '.join(sentences)}")

@@ -213,7 +213,7 @@ def _make_row_cards(data: PlotData, options: PlotOptions) -> tuple[list[KeyFigur
         text_column = _make_text_column(data, name)
         if data.kind_by_column[name] != "number":
             cards.append(KeyFigureCard(text_column.heading, text_column.texts[0],
-                              symbol_style=next(iter(text_column.symbol_styles), None))
+                                       symbol_style=next(iter(text_column.symbol_styles), None))
                          )  # fmt: skip
             continue
         label = f"{text_column.heading}{_SCORE_SUFFIX * (data.unit(name) == SCORE)}"
@@ -404,11 +404,11 @@ def _make_text_column(data: PlotData, name: str) -> TextColumn:
     if data.kind_by_column[name] == "flag":
         style_by_text = {"True": OWN_STYLE, "False": NEUTRAL_STYLE}
     symbol_styles = [None if reason == NO_VALUE_GIVEN else choose_missing_style(reason) if reason
-             else style_by_text.get(row_text)
-             for reason, row_text in zip(reasons, row_texts,
-                                     strict=True)] if style_by_text else ()  # fmt: skip
+                     else style_by_text.get(row_text)
+                     for reason, row_text in zip(reasons, row_texts,
+                                                 strict=True)] if style_by_text else ()  # fmt: skip
     shown_texts = [(reason if symbol_styles else "–") if reason else shown_text
-             for reason, shown_text in zip(reasons, shown_texts, strict=True)]  # fmt: skip
+                   for reason, shown_text in zip(reasons, shown_texts, strict=True)]  # fmt: skip
     align = "right" if data.kind_by_column[name] in ("number", "code") else "left"
     return TextColumn(shown_texts, make_column_title(name), align, symbol_styles=symbol_styles)
 
@@ -545,10 +545,13 @@ def make_result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | 
         *(texts_by_column[name] for name in settings.names or naming_columns), strict=True
     )
     # A row without a name is about all prompts, or is the group without a topic, "(none)".
-    row_labels = [settings.join.join(name_part for name_part in dict.fromkeys(row_name_parts)
-                             if name_part != NO_VALUE_TEXT or not (settings.names
-                                                              or "all prompts" in row_name_parts))
-              or settings.nothing for row_name_parts in name_parts]  # fmt: skip
+    row_labels = [
+        settings.join.join(
+            name_part for name_part in dict.fromkeys(row_name_parts) if name_part != NO_VALUE_TEXT
+            or not (settings.names or "all prompts" in row_name_parts)
+        ) or settings.nothing
+        for row_name_parts in name_parts
+    ]  # fmt: skip
     row_labels = row_labels or [settings.nothing] * len(drawn_rows)
     cells = []
     row_texts = []
@@ -610,7 +613,7 @@ def make_result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | 
         text_columns=[*map(TextColumn, zip(*(text.partition("  ")[::2] for text in row_texts),
                                            strict=True))],
         extra_marks=[make_line_segments(tick_values, tick_values, row_positions - 0.28,
-                                   row_positions + 0.28, INK_STYLE, 1.6)],
+                                        row_positions + 0.28, INK_STYLE, 1.6)],
         reading_note=settings.how.format(
             level=f"{confidence_level_match[0]} " if confidence_level_match else "")
         + (f". The test {assumption_match[0]}" if assumption_match else ""),

@@ -529,6 +529,6 @@ def _pivot_to_heatmap(
         height=ROW_HEIGHT * len(row_names), legend=legend,
         mark_columns=[*filter(None, [by]), x, *data.varying_context(x, by)],
         extent_text=", ".join([describe_extent(len(row_names), pivot_table.uncut_shape[0]),
-                          describe_extent(len(columns), pivot_table.uncut_shape[1],
+                               describe_extent(len(columns), pivot_table.uncut_shape[1],
                                    " columns")]).strip(", "),
     )  # fmt: skip
