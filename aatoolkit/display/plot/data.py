@@ -535,7 +535,7 @@ class PlotData:
             for cell_text in cell_texts
         ]
 
-    def varying_context(self, *excluded_columns: str | None) -> list[str]:
+    def varying_host_and_days(self, *excluded_columns: str | None) -> list[str]:
         """Return those of the columns ``host`` and ``days`` that have several values in the frame.
 
         Columns in ``excluded_columns`` are left out.
@@ -550,7 +550,7 @@ class PlotData:
 
     def has_one_row_per(self, name: str) -> bool:
         """Return whether each value of a column has one row only, per host and number of days."""
-        return not self.frame.duplicated([name, *self.varying_context(name)]).any()
+        return not self.frame.duplicated([name, *self.varying_host_and_days(name)]).any()
 
     def row_labels(
         self, name: str, *excluded_columns: str | None, row_texts: Texts | None = None
@@ -565,7 +565,7 @@ class PlotData:
                 f"last {cell_text} days" if context_name == "days" else cell_text
                 for cell_text in self.texts(context_name)
             ]
-            for context_name in self.varying_context(name, *excluded_columns)
+            for context_name in self.varying_host_and_days(name, *excluded_columns)
         ]
         parts_by_row = zip(
             *context_texts, self.labels(name) if row_texts is None else row_texts, strict=True

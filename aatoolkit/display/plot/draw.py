@@ -200,7 +200,7 @@ def _group_by_period(
     # Periods are along x; each value of the column given as x has its own mark in each period.
     color_columns = [
         name for name in (options.x, options.color) if name not in (None, period_column)
-    ] or data.varying_context()
+    ] or data.varying_host_and_days()
     if options.kind == "heatmap":
         color_columns = (
             color_columns or [name for name in data.key_columns if name != period_column][-1:]
@@ -212,7 +212,7 @@ def _group_by_period(
     options = replace(options, x=period_column, color=color_columns[0] if color_columns else None)
     if columns and options.kind != "counts" and not rows_are_events:
         return aggregate_by_mark(
-            data, [period_column, *data.varying_context(), *color_columns], columns, freq
+            data, [period_column, *data.varying_host_and_days(), *color_columns], columns, freq
         ), options
     groups = group_rows(data.frame, [period], True)
     period_frame = data.frame.assign(

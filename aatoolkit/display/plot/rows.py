@@ -304,7 +304,7 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     ):
         return None  # several units have no common scale; positions and identifiers say nothing
     drawn_rows = data
-    mark_columns = [x, *data.varying_context(x)]
+    mark_columns = [x, *data.varying_host_and_days(x)]
     # A ranking of brands has one bar per brand, not one per row.
     if options.x or (x in data.key_columns and data.key_columns[1:]):
         # The mean of rows needs their key; by default, such rows are counted instead.
@@ -488,7 +488,7 @@ def make_gap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         total_rows=len(data),
         legend=[(later_name, MUTED_STYLE if own_row_positions else OWN_STYLE, "dots"),
                 (earlier_name, _EARLIER_STYLE, "dots")],
-        headline=headline, mark_columns=[x, *data.varying_context(x)],
+        headline=headline, mark_columns=[x, *data.varying_host_and_days(x)],
         sample_note=format_sample_range(drawn_rows, later_column),
     )  # fmt: skip
 
@@ -533,7 +533,7 @@ def make_shares_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         share_texts = map("{} {}".format, share_table, numbers(share_table.iloc[row], FRACTION))
         headline = f"{row_names[row].text}: {', '.join(share_texts)}"
     return _make_stacked_bars(
-        "shares", drawn_rows, columns, [x, *data.varying_context(x)],
+        "shares", drawn_rows, columns, [x, *data.varying_host_and_days(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, share_table))}",
         share_table, row_names, sample_size_texts(drawn_rows, sample_column), FRACTION,
         find_missing_reasons(drawn_rows, columns[0]),
@@ -607,7 +607,7 @@ def make_counts_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         is_small_table or (is_drafted and x not in (*_SUBJECT_COLUMNS, *data.key_columns))
     ):
         return None
-    columns = [*data.varying_context(x, by), x, *filter(None, [by])]
+    columns = [*data.varying_host_and_days(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
     if any(map(data.is_repeated, columns)):
         return None

@@ -105,7 +105,7 @@ def _make_pivot_table(
         return [*row_scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     row_keys = rank_labels(pivoted_positions)[:max_rows]
-    if by and data.varying_context(by, x):  # rows of one host or window stand together
+    if by and data.varying_host_and_days(by, x):  # rows of one host or window stand together
         row_keys.sort(key=lambda row_key: row_key.partition(" · ")[0])
     if is_time:
         column_keys = [*fill_time_gaps(x_values)]
@@ -204,7 +204,7 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     y = columns[0]
     default_max_lines = len(SERIES_STYLES) if is_requested else _MAX_LINES
     max_lines = min(options.top or default_max_lines, default_max_lines)
-    if data.varying_context(by):
+    if data.varying_host_and_days(by):
         return None  # hosts and windows are never added up
     # Rows with the same time are aggregated; never is one of them drawn for all.
     freq = "W" * (not options.x and _is_noisy(data, x, y, mark_columns))
@@ -389,7 +389,7 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
             max(map(len, data.labels(name)), default=0) for name in (x, by)
         )
         if by in HOST_AND_DAYS_COLUMNS or (
-            x_name_length > max(by_name_length, 18) and not data.varying_context()
+            x_name_length > max(by_name_length, 18) and not data.varying_host_and_days()
         ):
             x, by = by, x
     if x is None or y is None or len({x, by, y}) < 3 or data.kind_by_column.get(by or "") == "time":
@@ -397,7 +397,7 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     if not options.kind:
         if by is None:
             return None
-        has_two_keys = len(data.key_columns) == 2 + len(data.varying_context(x, by))
+        has_two_keys = len(data.key_columns) == 2 + len(data.varying_host_and_days(x, by))
         # Numbers that cannot be aggregated to one per bar have a cell each.
         has_row_per_cell = has_two_keys and (
             y in ranks_and_metrics or data.aggregation_rule(y).rule == "none"
@@ -414,7 +414,7 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     if data.has_mixed_units(y):
         return None
     ungrouped_data = data
-    mark_columns = [*data.varying_context(x, by), *filter(None, [by]), x]
+    mark_columns = [*data.varying_host_and_days(x, by), *filter(None, [by]), x]
     data = aggregate_by_mark(ungrouped_data, mark_columns, [y])
     # Rows and columns of zeros say little, except those of an own brand.
     is_kept = np.ones(len(data), bool)
@@ -527,7 +527,7 @@ def _pivot_to_heatmap(
         Scale(len(row_names) - 0.5, -0.5, "names", category_names=row_names), marks,
         reading_note="Stronger is better" * is_rank,
         height=ROW_HEIGHT * len(row_names), legend=legend,
-        mark_columns=[*filter(None, [by]), x, *data.varying_context(x, by)],
+        mark_columns=[*filter(None, [by]), x, *data.varying_host_and_days(x, by)],
         extent_text=", ".join([describe_extent(len(row_names), pivot_table.uncut_shape[0]),
                                describe_extent(len(columns), pivot_table.uncut_shape[1],
                                    " columns")]).strip(", "),

@@ -385,9 +385,10 @@ class SectionPicker(Picker):
 
     def __init__(self, project: Project | None = None, chosen: Names | None = None) -> None:
         profile = default_profile() if project is None else project.client.profile
-        names = section_names(profile)
+        profile_sections = section_names(profile)
         options = [
-            _Option(name, description=(profile.get(name) or PROFILE[name]).doc) for name in names
+            _Option(name, description=(profile.get(name) or PROFILE[name]).doc)
+            for name in profile_sections
         ]
         self._profile = profile
         group = _OptionGroup(
