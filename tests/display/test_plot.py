@@ -116,7 +116,7 @@ def test_a_line_breaks_where_nothing_was_measured_and_its_band_is_the_interval()
     assert "not measured" in legend(axes)
     (band,) = [mark for mark in axes.spec.marks if mark.kind == "band"]
     expected = trend.aa.interval("mention_rate").to_numpy(float, na_value=np.nan)
-    np.testing.assert_allclose(np.transpose([band.y, band.end]), expected)
+    np.testing.assert_allclose(np.transpose([band.y, band.ends]), expected)
     counts = trend["answer_count"][trend["answer_count"] > 0]
     assert f"answer count {counts.min()}–{counts.max()}" in axes.figure.get_supxlabel()
     fewer = trend.head(8).drop(index=[3, 4]).aa.plot()

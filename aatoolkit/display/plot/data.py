@@ -257,7 +257,7 @@ class PlotData:
     def has_states(self, name: str) -> bool:
         """Return whether at least half of a column's values are states, such as ``passed``."""
         return self.kind_by_column[name] == "word" and are_states(
-            {*self.texts(name)} - {NO_VALUE_TEXT}
+            {*self.column_texts(name)} - {NO_VALUE_TEXT}
         )
 
     def has_engines(self, name: str | None) -> bool:
@@ -383,7 +383,7 @@ class PlotData:
             # The unit of price_amount is in price_currency, if there are several currencies.
             for currency_column in (f"{name.rpartition('_')[0]}_currency", *self.kind_by_column):
                 if currency_column.endswith("currency") and currency_column in self.kind_by_column:
-                    return [*self.texts(currency_column)]
+                    return [*self.column_texts(currency_column)]
         if unit_column is None or column is None:
             unit = RANK if _UNIT_BY_WORD.get(unit or name.rpartition("_")[2]) == RANK else unit
             return [unit] * max(len(self), 1)
@@ -392,7 +392,7 @@ class PlotData:
         units = [
             column.units.get(unit_text, unit_text) if unit_text in known_unit_texts
             else _UNIT_BY_WORD.get(word_boundary_pattern.split(unit_text)[-1].lower())
-            for unit_text in self.texts(unit_column)
+            for unit_text in self.column_texts(unit_column)
         ]  # fmt: skip
         # The change of a rate is in percentage points.
         is_change = name.endswith("change")
@@ -493,7 +493,7 @@ class PlotData:
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
     @cached_by_column
-    def texts(self, name: str) -> Texts:
+    def column_texts(self, name: str) -> Texts:
         """Return the values of a column as texts, with ``(none)`` for missing values."""
         values = self.series_by_column[name]
         if self.kind_by_column[name] == "time":
@@ -511,7 +511,7 @@ class PlotData:
         Code words, such as ``not_started``, become plain words. Identifiers are replaced by the
         titles that any table of the response has for them.
         """
-        cell_texts = self.texts(name)
+        cell_texts = self.column_texts(name)
         title_by_id = dict[str, str]()
         for _, response_details in self.details_with_host:
             title_by_id = response_details.title_by_id | title_by_id
@@ -563,7 +563,7 @@ class PlotData:
         context_texts = [
             [
                 f"last {cell_text} days" if context_name == "days" else cell_text
-                for cell_text in self.texts(context_name)
+                for cell_text in self.column_texts(context_name)
             ]
             for context_name in self.varying_host_and_days(name, *excluded_columns)
         ]
@@ -591,7 +591,7 @@ class PlotData:
 
     def has_untitled_ids(self, name: str) -> bool:
         """Return whether a column holds identifiers for which no titles are known."""
-        return f"_{name}".endswith(_ID_ENDINGS) and self.labels(name) == self.texts(name)
+        return f"_{name}".endswith(_ID_ENDINGS) and self.labels(name) == self.column_texts(name)
 
     @cached_property
     def label_column(self) -> str | None:
@@ -739,7 +739,9 @@ class PlotData:
         """Return a boolean mask of the rows that are totals of others, such as ``(all pages)``."""
         is_total_row = np.zeros(len(self), bool)
         for name in self.key_columns:
-            has_total_name = np.array([*map(_TOTAL_NAME_PATTERN.fullmatch, self.texts(name))], bool)
+            has_total_name = np.array(
+                [*map(_TOTAL_NAME_PATTERN.fullmatch, self.column_texts(name))], bool
+            )
             for column_values in map(self.values, self.number_columns):
                 other_values = column_values[~has_total_name]
                 is_sum_of_others = np.isclose(
@@ -762,7 +764,7 @@ class PlotData:
         for name_column, owner_column in _owner_columns(self.frame):
             if name_column == name:
                 is_own_row |= _own_mask(self.frame[owner_column])
-        domains = pd.Series(self.texts(name), dtype=object).str.extract(
+        domains = pd.Series(self.column_texts(name), dtype=object).str.extract(
             _DOMAIN_PATTERN, expand=False
         )
         for host, host_details in self.details_with_host:

@@ -479,5 +479,5 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
             markersize=mark.size * layout.text_scale, markeredgewidth=edge_width,
             markeredgecolor=edge_colour, markerfacecolor=fill_colour,
         )  # fmt: skip
-    elif mark.end is not None:  # a band
-        axes.fill_between(mark.x, mark.y, mark.end, color=colour, alpha=0.16, linewidth=0)
+    elif mark.ends is not None:  # a band
+        axes.fill_between(mark.x, mark.y, mark.ends, color=colour, alpha=0.16, linewidth=0)

@@ -167,16 +167,16 @@ def _make_traces(
             "marker_symbol": symbol, "marker_size": mark.size * pixels_per_point,
             "marker_line_color": edge_colour, "marker_line_width": edge_width,
         }  # fmt: skip
-    elif mark.end is not None:  # a band
+    elif mark.ends is not None:  # a band
         band_colour = f"{colour}29"  # an opacity of 16 %
-        is_gap = np.isnan(mark.y + mark.end)
+        is_gap = np.isnan(mark.y + mark.ends)
         for segment_positions in np.split(
             np.arange(len(mark)), np.flatnonzero(np.diff(is_gap)) + 1
         ):
             if not is_gap[segment_positions[0]]:
                 yield go.Scatter, {
                     "x": [*x[segment_positions], *x[segment_positions][::-1]],
-                    "y": [*mark.end[segment_positions], *y[segment_positions][::-1]],
+                    "y": [*mark.ends[segment_positions], *y[segment_positions][::-1]],
                     "mode": "lines", "line_width": 0, "fill": "toself", "fillcolor": band_colour,
                 }  # fmt: skip
 

@@ -476,7 +476,7 @@ def _try_layout(
     ])  # fmt: skip
     marks_width = max(max_marks_width, 0.35 * width_right_of_names, 1.0) * bool(spec.marks)
     # Below: the names of columns or round numbers, the label, and the caption.
-    # Turned names end below their column; their beginnings are below the names of rows.
+    # Rotated names end below their column; their beginnings are below the names of rows.
     x_ticks, has_rotated_labels = _make_x_ticks(
         spec.x, marks_width, font_size, min(font_size * 16, (height or 999) * 0.45,
                                             marks_left * 1.15)
@@ -617,7 +617,7 @@ def compute_layout(spec: Spec, width: float = PICTURE_WIDTH, height: float | Non
     candidate_layouts = []
     for max_subtitle_lines, text_scale in layout_settings[3 * ((height or 999) <= 200) :]:
         layout, fits_completely = _try_layout(spec, width, height, max_subtitle_lines, text_scale)
-        # Smaller text is better than names that are cut or turned, as long as it can be read.
+        # Smaller text is better than names that are cut or rotated, as long as it can be read.
         cuts_large_names = layout.has_shortened_names and text_scale > 0.85
         faults = text_scale * (not fits_completely), cuts_large_names, layout.has_rotated_labels
         candidate_layouts.append((faults, layout))
@@ -643,7 +643,7 @@ def _make_x_ticks(
     rotated label, both in points.
     """
     if scale.kind == "names" and not scale.tick_days:
-        # As many names of columns as have room; long names have two lines, or are turned.
+        # As many names of columns as have room; long names have two lines, or are rotated.
         column_names = scale.category_names
         column_width = marks_width / max(len(scale.category_names), 1)
         labels = [
@@ -653,7 +653,7 @@ def _make_x_ticks(
         has_rotated_labels = any("…" in label for label in labels)
         label_step = 1
         if has_rotated_labels:
-            # Turned lines are closer to each other than columns are.
+            # Rotated lines are closer to each other than columns are.
             label_step = math.ceil(2 * font_size / column_width)
             max_lines = int(max(min(column_width / font_size / 2, 3), 1))
             labels = [

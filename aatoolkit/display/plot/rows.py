@@ -123,7 +123,7 @@ def make_row_spec(
         mark_layers.append(Mark(
             mark_kind, mark_ends if is_dot_mark else to_floats(group["box_start"]),
             to_floats(group["row"]), style,
-            end=None if is_dot_mark else mark_ends, size=8.0 if is_dot_mark else 0.66,
+            ends=None if is_dot_mark else mark_ends, size=8.0 if is_dot_mark else 0.66,
             tooltips=[*group["tooltip"]],
         ))  # fmt: skip
         marks += mark_layers if is_dot_mark else mark_layers[::-1]
@@ -337,12 +337,14 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     ):
         return None
     engine_styles = (
-        choose_styles(drawn_rows.texts(x), as_engines=True) if drawn_rows.has_engines(x) else {}
+        choose_styles(drawn_rows.column_texts(x), as_engines=True)
+        if drawn_rows.has_engines(x)
+        else {}
     )
     bar_styles = [
         engine_styles.get(row_text)
         or (NEUTRAL_STYLE if has_competitor_rows and not name.is_own else OWN_STYLE)
-        for name, row_text in zip(row_names, drawn_rows.texts(x), strict=True)
+        for name, row_text in zip(row_names, drawn_rows.column_texts(x), strict=True)
     ]
     # One very wide interval is cut, for beside it all others would be short.
     max_drawn_end = -1.5 * np.sort(-bounds.high)[:2][-1]

@@ -80,9 +80,9 @@ NO_SCALE = Scale(kind="none")
 class Mark:
     """A set of marks (boxes, dots, lines, bands or texts) of one kind and style, drawn together.
 
-    - ``kind``: ``boxes`` from ``x`` to ``end``, vertically centred at ``y``; ``line``, with a gap
-      at NaN; ``dots``; ``band``, the area from ``y`` up to ``end``; or ``words``, i.e. texts.
-    - ``x``, ``y``, ``end``: the positions; an infinite value stands for the end of the scale.
+    - ``kind``: ``boxes`` from ``x`` to ``ends``, vertically centred at ``y``; ``line``, with a gap
+      at NaN; ``dots``; ``band``, the area from ``y`` up to ``ends``; or ``words``, i.e. texts.
+    - ``x``, ``y``, ``ends``: the positions; an infinite value stands for the end of the scale.
     - ``size``: of boxes, the height as a fraction of a row; of dots and lines, the size in points.
     - ``texts``, ``tooltips``: the text and the tooltip of each mark.
     - ``colour_strength``: how strong the colour of each cell of a heat map is, from 0 to 1.
@@ -94,7 +94,7 @@ class Mark:
     x: Numbers
     y: Numbers
     style: Style = INK_STYLE
-    end: Numbers | None = None
+    ends: Numbers | None = None
     size: float = 0.7
     texts: Texts = ()
     tooltips: Texts = ()
@@ -109,7 +109,7 @@ class Mark:
 
         All are in units of the scales.
         """
-        starts, ends = (spec.x.clip(x_values) for x_values in (self.x, self.end))
+        starts, ends = (spec.x.clip(x_values) for x_values in (self.x, self.ends))
         if np.isinf(self.size):
             middles = np.full(len(self), (spec.y.low + spec.y.high) / 2)
             return starts, ends, middles, abs(spec.y.high - spec.y.low)

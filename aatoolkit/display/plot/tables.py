@@ -206,7 +206,7 @@ def _make_row_cards(data: PlotData, options: PlotOptions) -> tuple[list[KeyFigur
     columns = options.y or [
         name for name in sorted_columns if name not in excluded_columns
         and (data.kind_by_column[name] == "number"
-             or data.texts(name)[0] not in (NO_VALUE_TEXT, "", "[]", "()"))
+             or data.column_texts(name)[0] not in (NO_VALUE_TEXT, "", "[]", "()"))
     ]  # fmt: skip
     cards = []
     for name in columns:
@@ -397,7 +397,7 @@ def _make_table_spec(
 
 def _make_text_column(data: PlotData, name: str) -> TextColumn:
     """Return a column of the data as texts, with a coloured symbol before each state."""
-    row_texts = data.texts(name)
+    row_texts = data.column_texts(name)
     reasons = find_missing_reasons(data, name)
     shown_texts = format_cells(data, name)
     style_by_text = choose_styles(row_texts, as_states=True) if data.has_states(name) else {}
@@ -428,7 +428,7 @@ def make_plain_table_spec(data: PlotData, options: PlotOptions) -> Spec:
     infinite_x = to_floats(INFINITY)
     middle = to_floats(0.5)
     marks = [
-        Mark("boxes", -infinite_x, middle, style, end=infinite_x, size=INFINITY),
+        Mark("boxes", -infinite_x, middle, style, ends=infinite_x, size=INFINITY),
         Mark("words", middle, middle, texts=[capitalize(message)], text_offset=0),
     ]
     return Spec(
@@ -519,7 +519,7 @@ def make_result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | 
     undrawn_count = len(data)
     if "unit" in data.kind_by_column and settings.is_comparison:
         # Changes in several units have no scale in common.
-        row_units = np.array(data.texts("unit"), object)
+        row_units = np.array(data.column_texts("unit"), object)
         unit = Counter(row_units).most_common(1)[0][0]
         data = data.rows_at(np.flatnonzero(row_units == unit))
     undrawn_count -= len(data)
@@ -634,7 +634,7 @@ def make_changes_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     levels = np.append(data.values("before")[0], data.values("after"))[: len(level_boundaries) - 1]
     uncertainty_boxes = Mark(
         "boxes", to_epoch_days(frame["first_day"]), data.values("after"), Style("grid"),
-        end=to_epoch_days(frame["last_day"]), size=INFINITY,
+        ends=to_epoch_days(frame["last_day"]), size=INFINITY,
         tooltips=[f"level, {tooltip}" for mark in spec.marks for tooltip in mark.tooltips],
     )  # fmt: skip
     replay: Any = Explainer()._try_replay(frame)

@@ -82,8 +82,8 @@ def _make_pivot_table(
     """
     is_time = data.kind_by_column[x] == "time"
     is_rank = data.unit(y) == RANK
-    x_values = data.moments(x) if is_time else pd.Series(data.texts(x))
-    row_labels = data.row_labels(by, x, row_texts=data.texts(by)) if by else ""
+    x_values = data.moments(x) if is_time else pd.Series(data.column_texts(x))
+    row_labels = data.row_labels(by, x, row_texts=data.column_texts(by)) if by else ""
     position_table = pd.DataFrame({"by": row_labels, "x": x_values, "row": range(len(data))})
     position_table = position_table.dropna(subset="x").drop_duplicates(["by", "x"])
     pivoted_positions = position_table.pivot(index="by", columns="x", values="row")
@@ -134,7 +134,7 @@ def _make_key_names(
     """Return a `DisplayName` for each of ``keys``, which are values of the column ``name``."""
     if name is None or data.kind_by_column[name] == "time":  # times have ticks instead of names
         return [DisplayName("")] * len(keys)
-    key_by_row = data.row_labels(name, *excluded_columns, row_texts=data.texts(name))
+    key_by_row = data.row_labels(name, *excluded_columns, row_texts=data.column_texts(name))
     label_by_key = dict(zip(key_by_row, data.row_labels(name, *excluded_columns), strict=True))
     is_own_by_key = pd.Series(data.own_mask(name)).groupby(key_by_row).all()
     return [DisplayName(label_by_key.get(key, key), bool(is_own_by_key.get(key))) for key in keys]
@@ -268,7 +268,7 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         reason = NOT_MEASURED if data.has_metadata else NO_VALUE_GIVEN
         marks.append(Mark("boxes", x_days[is_gap] - min_time_step / 2, 0 * x_days[is_gap],
                           choose_missing_style(reason),
-                          end=x_days[is_gap] + min_time_step / 2, size=np.inf))  # fmt: skip
+                          ends=x_days[is_gap] + min_time_step / 2, size=np.inf))  # fmt: skip
         legend.append((reason, choose_missing_style(reason), "boxes"))
     measured_lines = [line for line in drawn_lines if not np.isnan(line.values).all()]
     # Only the first line has a band: that of the own brand.
@@ -281,7 +281,7 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
                 for interval_ends in (line.intervals.low, line.intervals.high)
             )
             drawn_values += band_low, band_high
-            marks.append(Mark("band", x_days, band_low, line.style, end=band_high))
+            marks.append(Mark("band", x_days, band_low, line.style, ends=band_high))
         tooltip_names = [DisplayName(f"{line.name.text}, {_format_time(moment)}".removeprefix(", "))
                  for moment in times]  # fmt: skip
         tooltips = make_tooltips(
@@ -407,7 +407,7 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         )
         # Rows with the same name cannot be told apart.
         has_ambiguous_names = any(data.has_untitled_ids(name)
-                          or len({*data.labels(name)}) < len({*data.texts(name)})
+                          or len({*data.labels(name)}) < len({*data.column_texts(name)})
                           for name in (x, by))  # fmt: skip
         if has_ambiguous_names or not data.has_several_values(x) or not has_one_value_per_cell:
             return None
@@ -420,7 +420,7 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     is_kept = np.ones(len(data), bool)
     for name in {by or x, x} - {*data.columns_of_kind("time")}:
         is_informative = pd.Series((data.values(y) != 0) | data.own_mask(name))
-        is_kept &= is_informative.groupby([*data.texts(name)]).transform("any")
+        is_kept &= is_informative.groupby([*data.column_texts(name)]).transform("any")
     omits_zeros = bool(0 < is_kept.sum() < len(data))
     if omits_zeros:
         data = data.rows_at(np.flatnonzero(is_kept))
@@ -495,7 +495,7 @@ def _pivot_to_heatmap(
         reason_mask = reasons.ravel() == reason
         marks.append(Mark(
             "boxes", x_positions[reason_mask] - 0.5, y_positions[reason_mask], style,
-            end=x_positions[reason_mask] + 0.5, size=1.0,
+            ends=x_positions[reason_mask] + 0.5, size=1.0,
             tooltips=[*tooltips[reason_mask]],
             colour_strength=None if reason else colour_strengths[reason_mask],
         ))  # fmt: skip

@@ -245,15 +245,15 @@ class _ReportPage:
             for comparison_number, row in enumerate(comparisons, 1)
             if row["verdict"] in CHANGE_WORDS
         ]
-        untested_names = [
+        untested_figures = [
             _describe_comparison(row) for row in comparisons if row["verdict"] == CANNOT_SAY
         ]
         heading = ""
         if numbered_changes:
             heading = f"Shown to have changed since {baseline_text}:"
-        elif len(untested_names) < len(comparisons):
+        elif len(untested_figures) < len(comparisons):
             heading = (
-                f"None of {counted(len(comparisons) - len(untested_names), 'compared figure')}"
+                f"None of {counted(len(comparisons) - len(untested_figures), 'compared figure')}"
                 f" is shown to have changed since {baseline_text}: what is seen may be chance."
             )
         return "".join([
@@ -265,8 +265,8 @@ class _ReportPage:
                 for comparison_number, row in numbered_changes
             ]),
             self._cards_html(comparisons, earlier_dataset is None, baseline_text),
-            f"<p>It cannot be said whether {escape(join_some(untested_names), 400)} changed.</p>"
-            if untested_names else "",
+            f"<p>It cannot be said whether {escape(join_some(untested_figures), 400)} changed.</p>"
+            if untested_figures else "",
             render_bullet_list(failure_items),
             _comparisons_html(comparisons, baseline_text) if comparisons else "",
         ])  # fmt: skip
