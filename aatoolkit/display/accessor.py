@@ -130,17 +130,24 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         return views.source_table(self._frame)
 
     def _title_and_lines(self) -> tuple[str, Sequence[str]]:
-        counts = self.availability["status"].value_counts()
-        status_counts = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-        lines = [f"{method:16} {description}" for method, description in members_of(type(self))]
-        return f"<df.aa of {self._frame.shape[1]} columns: {status_counts or 'none'}>", lines
+        count_by_status = self.availability["status"].value_counts()
+        status_text = ", ".join(
+            f"{count} {status}" for status, count in count_by_status.items() if count
+        )
+        lines = [
+            f"{method:16} {method_description}"
+            for method, method_description in members_of(type(self))
+        ]
+        return f"<df.aa of {self._frame.shape[1]} columns: {status_text or 'none'}>", lines
 
     def __repr__(self) -> str:
         return wrap_lines(str(self))
 
     def _repr_html_(self) -> str:
-        table = show_as(self.availability)._repr_html_() or ""
-        return table + fold_html("df.aa: what can be done with this frame", super()._repr_html_())
+        availability_html = show_as(self.availability)._repr_html_() or ""
+        return availability_html + fold_html(
+            "df.aa: what can be done with this frame", super()._repr_html_()
+        )
 
     def explain(
         self,

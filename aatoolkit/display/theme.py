@@ -39,7 +39,7 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
     ...     picture = aa.demo().read("ranking").main.aa.plot()
     """
     global _current_theme_name
-    resolve(theme)  # raises
+    resolve_theme(theme)  # raises
     earlier_theme = _current_theme_name
     _current_theme_name = theme
     theme_block = ExitStack()
@@ -47,7 +47,7 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
     return theme_block
 
 
-def resolve(theme: str) -> str:
+def resolve_theme(theme: str) -> str:
     """Return ``theme``, with ``auto`` replaced by the theme that `set_theme` has set."""
     if theme not in THEMES:
         raise ArgumentError(unknown("theme", theme, THEMES), argument="theme")

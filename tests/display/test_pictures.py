@@ -198,7 +198,7 @@ SIZES = {"usual": None, "small": (3, 2), "narrow": (3.3, 5), "wide": (16, 9)}
 def test_words_neither_meet_nor_are_cut(kind: str, size: str) -> None:
     axes = KINDS[kind](**({"figsize": SIZES[size]} if SIZES[size] else {}))
     edges, texts = axes.figure.bbox, written(axes.figure)
-    assert axes.spec.extent in " ".join(words for words, _ in texts).replace("\n", " ")
+    assert axes.spec.extent_text in " ".join(words for words, _ in texts).replace("\n", " ")
     assert min(text.get_fontsize() for text in axes.figure.findobj(mpl.text.Text)) >= 6.5
     for words, box in texts:
         assert box.x0 >= edges.x0 - 1, words
@@ -262,7 +262,7 @@ def test_series_differ_by_more_than_colour_and_engines_keep_theirs() -> None:
 
     def styles(rows: pd.DataFrame) -> dict[str, Any]:
         panel = rows.aa.plot("line", x="day", y="n", color="engine").spec
-        return {name: style for _, name, style in panel.labels}
+        return {name: style for _, name, style in panel.line_labels}
 
     every = styles(frame)
     assert styles(frame[frame["engine"].isin(["gemini", "claude"])]).items() <= every.items()
@@ -285,7 +285,9 @@ def test_an_engine_that_no_list_names_has_a_colour_of_its_own_in_every_picture()
     def colours(rows: pd.DataFrame) -> dict[str, str]:
         spec = rows.aa.plot("bars", x="engine", y="n").spec
         boxes = [mark for mark in spec.marks if mark.kind == "boxes"]
-        return {spec.y.names[int(y)].text: mark.style.colour for mark in boxes for y in mark.y}
+        return {
+            spec.y.category_names[int(y)].text: mark.style.colour for mark in boxes for y in mark.y
+        }
 
     every = colours(frame)
     assert len({*every.values(), "rest"}) == 4
@@ -337,10 +339,10 @@ def test_one_very_wide_interval_is_cut_and_codes_are_no_measures() -> None:
     highs = engines.aa.interval("conversion_rate")["conversion_rate_high"].dropna().sort_values()
     spec = engines.loc[highs.index[[0, -1]]].aa.plot(kind="bars", y="conversion_rate").spec
     assert highs.iloc[0] < spec.x.high < highs.iloc[-1]
-    assert "→" in str(spec.marks[-1].words)
-    assert "longer at →" in spec.how_to_read
+    assert "→" in str(spec.marks[-1].texts)
+    assert "longer at →" in spec.reading_note
     spec = shared_dataset()["overview"]["overview_engines"].aa.plot().spec
-    assert spec.x.high == pytest.approx(1.02 * spec.bounds["mention_rate_high"].max())
+    assert spec.x.high == pytest.approx(1.02 * spec.interval_frame["mention_rate_high"].max())
     assert [m.style.colour for m in spec.marks if m.kind == "line"] == ["paper", "ink"] * 4
     pages = pd.DataFrame(
         {"page": ["a", "b"], "prompt_id": [12001, 12002], "cap": 9, "hits": [3, 4]}

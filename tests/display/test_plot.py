@@ -78,7 +78,7 @@ def colours(axes: Any) -> list[str]:
 
 def notes(axes: Any) -> str:
     """What stands around a picture besides its title."""
-    return " · ".join([axes.spec.title, axes.spec.how_to_read, *axes.spec.caption])
+    return " · ".join([axes.spec.title, axes.spec.reading_note, *axes.spec.caption])
 
 
 def hatched(axes: Any) -> list[Any]:
@@ -116,7 +116,7 @@ def test_a_line_breaks_where_nothing_was_measured_and_its_band_is_the_interval()
     assert "not measured" in legend(axes)
     (band,) = [mark for mark in axes.spec.marks if mark.kind == "band"]
     expected = trend.aa.interval("mention_rate").to_numpy(float, na_value=np.nan)
-    np.testing.assert_allclose(np.transpose([band.y, band.end]), expected)
+    np.testing.assert_allclose(np.transpose([band.y, band.ends]), expected)
     counts = trend["answer_count"][trend["answer_count"] > 0]
     assert f"answer count {counts.min()}–{counts.max()}" in axes.figure.get_supxlabel()
     fewer = trend.head(8).drop(index=[3, 4]).aa.plot()
@@ -157,13 +157,13 @@ def test_a_week_that_the_window_cuts_is_marked_as_a_part() -> None:
 def test_columns_of_zeros_are_left_out_of_heat_maps_but_for_the_own_brand() -> None:
     frame = pd.DataFrame({"site": [*"aaabbb"], "brand": [*"xyz"] * 2, "n": [1, 0, 0] * 2})
     zeros = frame.assign(n=0).aa.plot("heatmap", x="brand", color="site")
-    assert len(zeros.spec.x.names) == 3
+    assert len(zeros.spec.x.category_names) == 3
     frame["own"] = frame["brand"] == "z"
     axes = frame.aa.plot("heatmap", x="brand", color="site")
-    assert {name.text for name in axes.spec.x.names} == {*"xz"}
+    assert {name.text for name in axes.spec.x.category_names} == {*"xz"}
     assert "columns of 0 left out" in notes(axes)
     rows = frame.assign(n=[1, 2, 0] + [0] * 3).aa.plot("heatmap", x="brand", color="site")
-    assert [name.text for name in rows.spec.y.names] == ["a"]
+    assert [name.text for name in rows.spec.y.category_names] == ["a"]
 
 
 def test_values_of_many_metrics_have_a_column_each() -> None:
@@ -173,8 +173,8 @@ def test_values_of_many_metrics_have_a_column_each() -> None:
         for page in range(20) for metric, value, unit in metrics[: 2 + (page < 9)]
     ]  # fmt: skip
     spec = proposed({"rows": rows}, "found")["found"].main.aa.plot().spec
-    assert (spec.kind, spec.extent) == ("metrics", "the first 15 of 20")
-    assert [(column.heading, column.words[0], column.words[9]) for column in spec.word_columns] == [
+    assert (spec.kind, spec.extent_text) == ("metrics", "the first 15 of 20")
+    assert [(column.heading, column.texts[0], column.texts[9]) for column in spec.text_columns] == [
         ("TTFB ms", "588 ms", "588 ms"), ("Html bytes", "1,024 bytes", "1,024 bytes"),
         ("Title", "Home", "–"),
     ]  # fmt: skip
@@ -182,12 +182,12 @@ def test_values_of_many_metrics_have_a_column_each() -> None:
 
 def test_texts_are_not_repeated_and_one_column_goes_on_beside_itself() -> None:
     steps = read("action_steps")
-    actions = steps.aa.plot().spec.word_columns[0].words
+    actions = steps.aa.plot().spec.text_columns[0].texts
     assert len([*filter(None, actions)]) == steps["action_id"].nunique() < len(actions)
     days = pd.DataFrame({"day": pd.date_range("2026-10-10", periods=29)}).aa.plot().spec
-    assert [len(column.words) for column in days.word_columns] == [15, 15]
-    assert days.word_columns[1].words[-2:] == ["2026-11-07", ""]
-    assert not days.extent
+    assert [len(column.texts) for column in days.text_columns] == [15, 15]
+    assert days.text_columns[1].texts[-2:] == ["2026-11-07", ""]
+    assert not days.extent_text
 
 
 def test_rows_without_numbers_are_counted_by_what_comes_again() -> None:
@@ -394,7 +394,7 @@ def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> 
     ):
         assert "Lines: 95% interval for prompts like these" in notes(axes)
         table = frame.aa.interval(y, by=x, cluster="prompt_id").set_index(x).dropna()
-        ends = axes.spec.bounds.set_index(x)[[f"{y}_low", f"{y}_high"]].dropna()
+        ends = axes.spec.interval_frame.set_index(x)[[f"{y}_low", f"{y}_high"]].dropna()
         assert len(ends.index.intersection(table.index)) >= 2
         common = ends.index.intersection(table.index)
         pd.testing.assert_frame_equal(
@@ -410,7 +410,7 @@ def test_intervals_alone_are_drawn_on_the_bars_of_their_rate() -> None:
     axes = engines.aa.interval("mention_rate", level=0.5).dropna().aa.plot()
     assert labels(axes) == labels(engines.aa.plot())[:4]
     assert axes.explain("chatgpt").is_complete
-    assert axes.spec.bounds is None
+    assert axes.spec.interval_frame is None
 
 
 def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() -> None:
@@ -428,7 +428,7 @@ def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() ->
     assert [label.partition(" (")[0] for label in labels(axes)] == best
     cells = read("cited_url_prompts")
     of = f"the first 12 of {cells['prompt_id'].nunique()} columns"
-    assert cells.aa.plot("heatmap").spec.extent.endswith(of)
+    assert cells.aa.plot("heatmap").spec.extent_text.endswith(of)
     cells = read("source_domain_engines")
     total = cells.groupby("source_domain")["citation_count"].sum().sort_values(ascending=False)
     names = [label.partition(" (")[0] for label in labels(cells.aa.plot(top=15))]
@@ -459,9 +459,9 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
 
 def test_turned_names_and_rows_of_long_texts_have_room() -> None:
     axes = read("cited_url_prompts").aa.plot(figsize=(6, 4))
-    apart = 0.57 * axes.layout.marks_width / len(axes.spec.x.names)
+    apart = 0.57 * axes.layout.marks_width / len(axes.spec.x.category_names)
     lines = max(tick.text.count("\n") + 1 for tick in axes.layout.x_ticks)
-    assert axes.layout.has_turned_labels
+    assert axes.layout.has_rotated_labels
     assert lines * 1.1 * axes.layout.font_size <= apart
     row = pd.DataFrame({"a": ["much " * 30], "b": ["word " * 30]})
     assert "…" not in words_of(row.aa.plot(figsize=(6, 4)))
@@ -488,14 +488,14 @@ def test_the_title_of_cards_with_verdicts_is_what_these_say() -> None:
 
 def test_cards_say_what_their_lines_are() -> None:
     spec = read("overview").aa.plot().spec
-    assert "lines: by day" in spec.how_to_read.lower()
-    position = [name.text for name in spec.y.names].index("Average position (1 is best)")
+    assert "lines: by day" in spec.reading_note.lower()
+    position = [name.text for name in spec.y.category_names].index("Average position (1 is best)")
     assert position in [round(mark.y[0]) for mark in spec.marks if mark.kind == "line"]
 
 
 def test_a_row_of_facts_is_a_list() -> None:
     facts = pd.DataFrame({"source": ["tag"], "since": ["2026-10-16"]}).aa.plot()
-    assert [name.text for name in facts.spec.y.names] == ["Source", "Since"]
+    assert [name.text for name in facts.spec.y.category_names] == ["Source", "Since"]
     assert facts.finding == "Source, since: Source: Value tag; Since: Value 2026-10-16"
     facts = pd.DataFrame({"state": ["partial"], "notes": [["Left out.", "b"]], "why": [None]})
     assert facts.aa.plot().finding.endswith("State partial; State: Value partial; Notes: Value "
@@ -532,27 +532,31 @@ def test_own_rows_are_marked_where_any_table_of_the_answer_names_them() -> None:
     sites = labels(read("source_domain_engines").aa.plot())
     assert "acme.example (own)" in sites
     history = read("ranking_history").aa.plot("line", top=2)
-    assert [name for _, name, _ in history.spec.labels] == ["Acme CRM (own)", "Globex"]
-    assert [style.colour for _, _, style in history.spec.labels] == ["blue", "rest"]
+    assert [name for _, name, _ in history.spec.line_labels] == ["Acme CRM (own)", "Globex"]
+    assert [style.colour for _, _, style in history.spec.line_labels] == ["blue", "rest"]
     collected = shared_client().collect(HOSTS, sections=["domains"], progress=False)
     spec = collected.concat("domains").aa.plot().spec
-    assert {*HOSTS} == {name.text for name in spec.x.names} <= {n.text for n in spec.y.names}
-    assert not any(name.is_own for name in (*spec.x.names, *spec.y.names))
+    assert (
+        {*HOSTS}
+        == {name.text for name in spec.x.category_names}
+        <= {n.text for n in spec.y.category_names}
+    )
+    assert not any(name.is_own for name in (*spec.x.category_names, *spec.y.category_names))
 
 
 def test_rows_are_named_by_what_identifiers_stand_for() -> None:
     steps = read("action_steps").aa.plot()
     titles = {*read("actions")["title"]}
-    assert {*steps.spec.word_columns[0].words} <= {*titles, ""}
+    assert {*steps.spec.text_columns[0].texts} <= {*titles, ""}
     prompts = {*read("prompts")["prompt"]}
     # A dataset names what its sections refer to; a response that was read alone, what it has.
-    assert {*read("fanout_query_prompts").aa.plot().spec.word_columns[1].words} <= prompts
+    assert {*read("fanout_query_prompts").aa.plot().spec.text_columns[1].texts} <= prompts
     alone = shared_client().project("acme.example").read("fanouts", days=30)
-    bare = {*alone["fanout_query_prompts"].aa.plot().spec.word_columns[1].words}
+    bare = {*alone["fanout_query_prompts"].aa.plot().spec.text_columns[1].texts}
     assert bare <= {*read("prompts")["prompt_id"]}
-    assert {name.text for name in read("prompts").aa.plot().spec.y.names} <= prompts
+    assert {name.text for name in read("prompts").aa.plot().spec.y.category_names} <= prompts
     evidence = read("action_evidence").aa.plot()
-    assert {*evidence.spec.word_columns[1].words} == {"prompts", "competitors"}
+    assert {*evidence.spec.text_columns[1].texts} == {"prompts", "competitors"}
     small = read("action_evidence").aa.plot(figsize=(3, 2))
     assert small.spec.title.startswith("Action evidence")
     assert "IDs" not in small.spec.title
@@ -570,14 +574,14 @@ def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
         frame = pd.DataFrame({"object": "row", key: ["AC-7", "brd_8"], title: texts, "n": [2, 1]})
         assert labels(frame.aa.plot(x=key, y="n")) == texts
     answers = pd.DataFrame({"id": [*["ans_1", "ans_2"] * 2], "title": [*"wxyz"]})
-    assert [*answers.aa.plot(figsize=(3, 2)).spec.word_columns[0].words] != [*"wx"]
+    assert [*answers.aa.plot(figsize=(3, 2)).spec.text_columns[0].texts] != [*"wx"]
     pages = pd.DataFrame({"url": ["a.example/b-c"], "title": "Home", "n": 2})
     assert labels(pages.aa.plot(x="url", y="n")) == ["a.example/b-c"]
 
 
 def test_a_state_looks_alike_in_the_legend_and_in_the_marks() -> None:
-    access = read("crawlability_bot_access").aa.plot().spec.word_columns[0]
-    assert access.symbol_styles[access.words.index("blocked")].colour == "orange"
+    access = read("crawlability_bot_access").aa.plot().spec.text_columns[0]
+    assert access.symbol_styles[access.texts.index("blocked")].colour == "orange"
     frame = pd.DataFrame({"engine": [*"aabb"], "state": ["ok", "unknown", "failed", "unknown"]})
     axes = frame.aa.plot("counts", x="engine", color="state")
     looks = {words: style for words, style, _ in axes.spec.legend}
@@ -591,7 +595,7 @@ def test_numbers_of_one_picture_have_as_many_decimals_and_tiny_ones_are_not_zero
     rows = [("a", "x", 1.0), ("a", "y", 2.25), ("b", "x", 3.0), ("b", "y", 10 / 3)]
     frame = pd.DataFrame(rows, columns=["who", "to", "n"])
     axes = frame.aa.plot("heatmap", x="to", color="who", y="n")
-    assert {*axes.spec.marks[-1].words} == {"1.00", "2.25", "3.00", "3.33"}
+    assert {*axes.spec.marks[-1].texts} == {"1.00", "2.25", "3.00", "3.33"}
     frame = pd.DataFrame({"who": ["a", "b", "c"], "n": [1e-300, 1e-12, 0.0]})
     assert [*row_words(frame.aa.plot("bars", top=2)).values()] == ["1e−12", "1e−300"]
     for kind in ("bars", "line"):
@@ -626,7 +630,7 @@ def test_a_cell_of_few_answers_has_its_number_and_no_colour() -> None:
     axes = read("ranking_matrix").aa.plot()
     few = read("ranking_matrix").query("0 < sample_count < 10")["value"]
     assert "without colour: n below 10" in legend(axes)
-    assert {f"{few.min():.2f}"} <= {*axes.spec.marks[-1].words}
+    assert {f"{few.min():.2f}"} <= {*axes.spec.marks[-1].texts}
     coloured = [
         tip for mark in axes.spec.marks if mark.colour_strength is not None for tip in mark.tooltips
     ]
@@ -659,7 +663,7 @@ def test_hosts_and_windows_are_rows_of_their_own_and_never_added_up() -> None:
               for host in HOSTS[:2] for days in (7, 30)]  # fmt: skip
     every = aa.concat([frame.aa.with_context() for frame in frames])
     axes = every.aa.plot(top=20)
-    assert {name.text for name in axes.spec.y.names} == {
+    assert {name.text for name in axes.spec.y.category_names} == {
         f"{row.host} · last {row.days} days · {row.engine}" for row in every.itertuples()
     }
     both = axes.data.merge(every, on=["host", "days", "engine"])
@@ -700,7 +704,7 @@ def test_tables_of_several_hosts_have_the_pictures_of_one() -> None:
         assert axes.kind == tables[0][name].aa.plot().kind
         drawn = {*zip(axes.data["host"], axes.data["brand"], strict=True)}
         labels = {f"{host} · {brand}" for host, brand in drawn}
-        assert {row.text for row in axes.spec.y.names} <= labels
+        assert {row.text for row in axes.spec.y.category_names} <= labels
         assert {host for host, _ in drawn} == {*HOSTS[:2]}
     ties = tables[0]["ranking_history"].aa.plot()
     assert ties.spec.headline == "", "the best of many are no headline"
@@ -721,7 +725,7 @@ def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) ->
     )
     for top in (1, 2):
         axes = frame.aa.plot(x=name, y="n", top=top)
-        assert [row.text for row in axes.spec.y.names if row.is_own] == ["A"]
+        assert [row.text for row in axes.spec.y.category_names if row.is_own] == ["A"]
     mentions = read("chat_mentions").aa.plot().spec
     assert mentions.title == "Number of chat mentions by brand and sentiment"
 
@@ -744,10 +748,18 @@ def test_a_rate_is_drawn_before_counts_also_without_a_rule() -> None:
 def test_only_brands_domains_and_addresses_are_own() -> None:
     words = {"brand": [*"AAB"], "own": [True, True, False], "word": [*"ayy"], "n": [1, 2, 3]}
     spec = pd.DataFrame(words).aa.plot("heatmap", x="brand", color="word", y="n").spec
-    assert [name.full for name in (*spec.x.names, *spec.y.names)] == ["B", "A (own)", "y", "a"]
+    assert [name.full_text for name in (*spec.x.category_names, *spec.y.category_names)] == [
+        "B",
+        "A (own)",
+        "y",
+        "a",
+    ]
     rows = [{"place": f"{site}acme.example/a"} for site in ("https://www.", "b.example/")]
     sites = proposed({"rows": rows}, "found")["found"].main.assign(n=3)
-    assert [name.is_own for name in sites.aa.plot(x="place", y="n").spec.y.names] == [True, False]
+    assert [name.is_own for name in sites.aa.plot(x="place", y="n").spec.y.category_names] == [
+        True,
+        False,
+    ]
 
 
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
@@ -758,7 +770,7 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert shares.figure.get_suptitle().startswith("As concentrated as ")
     totals = shared_dataset()["conversions"]["conversion_totals"].aa.plot()
     assert re.search(r"AI revenue: Value [0-9.,]+ USD", totals.finding)
-    assert "USD" in "".join(read("shopping_offers").aa.plot().spec.word_columns[-1].words)
+    assert "USD" in "".join(read("shopping_offers").aa.plot().spec.text_columns[-1].texts)
     level = read("overview_trend").aa.changes("mention_rate").aa.plot()
     assert re.match("The whole window: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)
     days, line = level.spec.marks[1:]
@@ -770,7 +782,7 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
 
 def test_what_may_be_chance_is_ranked_last_and_one_zero_is_enough() -> None:
     matrix = read("ranking_matrix").aa.plot().spec
-    assert matrix.x.names[-1].text == "claude", "its samples are small"
+    assert matrix.x.category_names[-1].text == "claude", "its samples are small"
     gaps = read("gaps").aa.plot().data["opportunity_score"]
     assert [*gaps][-1] == 0 < [*gaps][-2]
 
@@ -788,7 +800,7 @@ def test_ranks_have_whole_ticks() -> None:
 
 
 def test_the_groups_without_a_name_are_not_all() -> None:
-    labels = [row.text for row in shared_dataset().compare().aa.plot(top=30).spec.y.names]
+    labels = [row.text for row in shared_dataset().compare().aa.plot(top=30).spec.y.category_names]
     assert {"mention rate · all prompts", "mention rate · topic · (none)"} <= {*labels}
 
 
@@ -797,7 +809,7 @@ def test_the_caption_names_the_series_that_were_never_measured() -> None:
     for options in ({"color": "engine", "freq": "W"}, {}):
         axes = trend["overview_trend"].aa.plot(**options)
         assert "copilot, google-ai-overview: not measured" in axes.figure.get_supxlabel()
-        assert not axes.spec.extent
+        assert not axes.spec.extent_text
     only = trend["overview_trend"].query("engine in ['chatgpt', 'copilot']")
     counts = only["answer_count"][only["answer_count"] > 0]
     caption = only.aa.plot(x="date", y="mention_rate", color="engine").figure.get_supxlabel()
@@ -830,7 +842,7 @@ def test_of_more_periods_than_have_room_the_last_are_drawn(kind: str) -> None:
     options = {} if kind == "counts" else {"y": ["a_share", "b_share"][: 1 + (kind != "bars")]}
     axes = frame.aa.plot(kind, x="day", top=5, **options)
     assert labels(axes) == [f"{day:%Y-%m-%d}" for day in days[-5:]]
-    assert axes.spec.extent == "the last 5 of 40"
+    assert axes.spec.extent_text == "the last 5 of 40"
     assert "has the most" not in axes.spec.headline
 
 
@@ -867,7 +879,7 @@ def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> 
     places = of_units().query("unit == 'rank'").aa.plot()
     unsaid = of_units().query("unit == 'score 0-100'").aa.plot()
     numbers, verdicts = (
-        [word for axes in (rates, places) for word in axes.spec.word_columns[column].words]
+        [word for axes in (rates, places) for word in axes.spec.text_columns[column].texts]
         for column in (0, 1)
     )
     assert numbers == ["+0.03 pp", "+25.0 pp", "+0.80"]
@@ -956,13 +968,13 @@ def test_the_states_of_a_title_and_the_numbers_of_a_change_stay_in_small_picture
 
 
 def test_no_value_has_no_mark_and_high_is_a_warning() -> None:
-    access = read("crawlability_bot_access").aa.plot().spec.word_columns
+    access = read("crawlability_bot_access").aa.plot().spec.text_columns
     rules = next(column for column in access if column.heading == "Explicit rule")
-    marks = dict(zip(rules.words, rules.symbol_styles, strict=True))
+    marks = dict(zip(rules.texts, rules.symbol_styles, strict=True))
     assert marks["no value given"] is None
     assert marks["no"] is not None
-    severities = read("insights").aa.plot().spec.word_columns[1]
-    styles = dict(zip(severities.words, severities.symbol_styles, strict=True))
+    severities = read("insights").aa.plot().spec.text_columns[1]
+    styles = dict(zip(severities.texts, severities.symbol_styles, strict=True))
     assert styles["high"].colour == "amber"
     assert {style.fill for style in styles.values()} == {"solid"}
 

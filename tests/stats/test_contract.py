@@ -432,7 +432,7 @@ def test_no_change_beyond_the_scale_is_promised() -> None:
     assert now.aa.compare(before, "rate", rules=RULES)["high"].item() == 1  # 100 points at most
     naive = now.drop(columns="prompt_id").aa.compare(before, "rate", rules=RULES)
     assert "independent" in naive["why"].item()
-    assert "independent" in naive.aa.plot().spec.how_to_read
+    assert "independent" in naive.aa.plot().spec.reading_note
 
 
 def test_a_sample_of_the_size_that_is_told_has_the_margin() -> None:

@@ -59,10 +59,10 @@ the number of digits, it has a dtype and the arguments for `pandas.to_datetime`.
 has the fewest and the most hours between times that are, for example, weeks.
 """
 
-CONTEXT_COLUMNS = COLUMN_CONVENTIONS["context"]
+REQUEST_COLUMNS = COLUMN_CONVENTIONS["context"]
 """The columns that say for which days and when a row was requested; they hold no results."""
 
-HOST_AND_DAYS = ("host", "days")
+HOST_AND_DAYS_COLUMNS = ("host", "days")
 """The columns for the host and the number of days of a request; never add up rows across them."""
 
 TITLE_COLUMNS = COLUMN_CONVENTIONS["titles"]
@@ -108,7 +108,7 @@ _NOTE_BY_UNIT = COLUMN_CONVENTIONS["notes"]
 
 
 @dataclass(frozen=True)
-class Options:
+class PlotOptions:
     """The arguments of ``df.aa.plot`` that choose what to draw; None means the default.
 
     ``height``, the available height in points, limits the number of rows.
@@ -143,7 +143,7 @@ def _all_match(pattern: re.Pattern[str], values: pd.Series) -> bool:
     return len(present_values) > 0 and all(map(pattern.fullmatch, map(str, present_values)))
 
 
-def _column_kind(values: pd.Series) -> str:
+def _classify_column(values: pd.Series) -> str:
     """Return the kind of a column: ``number``, ``time``, ``flag`` (bool), ``list`` or ``word``."""
     pandas_types = pd.api.types
     if pandas_types.is_object_dtype(values.dtype) and values.map(pandas_types.is_list_like).any():
@@ -151,7 +151,7 @@ def _column_kind(values: pd.Series) -> str:
     return str(COLUMN_CONVENTIONS["kinds"].get(values.dtype.kind, "word"))
 
 
-def to_days(moments: Any) -> Numbers:
+def to_epoch_days(moments: Any) -> Numbers:
     """Return times as days since 1970, as matplotlib counts them; NaN for missing times."""
     days = (pd.DatetimeIndex(moments) - pd.Timestamp(0)) / pd.Timedelta("1D")
     return np.asarray(days, np.float64)
@@ -170,7 +170,7 @@ def rescale_to_unit_range(values: Numbers) -> Numbers:
     )
 
 
-def fill_times(moments: pd.Series) -> pd.DatetimeIndex:
+def fill_time_gaps(moments: pd.Series) -> pd.DatetimeIndex:
     """Return the distinct times, sorted, with gaps filled.
 
     If most times are equally far apart, such as a day, the missing times in between are added.
@@ -207,16 +207,17 @@ def cached_by_column(function: _Function) -> _Function:
 class PlotData:
     """A DataFrame prepared for plotting, with its metadata and the API responses it was read from.
 
-    If ``frame`` has only selected rows, ``all_rows`` is the data from which they were selected, and
-    ``positions_in_all`` are their positions there. ``has_last_day_labels`` says whether periods,
-    such as weeks, are labelled by their last day. Most methods take the name of a column.
+    If ``frame`` has only selected rows, ``unfiltered_data`` is the data from which they were
+    selected, and ``positions_in_unfiltered`` are their positions there. ``has_last_day_labels``
+    says whether periods, such as weeks, are labelled by their last day. Most methods take the name
+    of a column.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
     responses: tuple[HeldResponse, ...] = ()
-    all_rows: PlotData | None = None
-    positions_in_all: slice | None = None
+    unfiltered_data: PlotData | None = None
+    positions_in_unfiltered: slice | None = None
     has_last_day_labels: bool = False
 
     def __len__(self) -> int:
@@ -238,8 +239,8 @@ class PlotData:
         """
         kind_by_column = {}
         for name, values in self.series_by_column.items():
-            kind = _column_kind(values)
-            is_id = _ID_COLUMN_PATTERN.search(name) and not _unit_of(self.column(name))
+            kind = _classify_column(values)
+            is_id = _ID_COLUMN_PATTERN.search(name) and not _get_declared_unit(self.column(name))
             if kind == "number" and is_id and not np.nansum(as_floats(values) % 1):
                 kind = "code"
             kind_by_column[name] = kind
@@ -255,8 +256,9 @@ class PlotData:
 
     def has_states(self, name: str) -> bool:
         """Return whether at least half of a column's values are states, such as ``passed``."""
-        words = {*self.texts(name)} - {NO_VALUE_TEXT} if self.kind_by_column[name] == "word" else ()
-        return bool(words) and are_states(words)
+        return self.kind_by_column[name] == "word" and are_states(
+            {*self.column_texts(name)} - {NO_VALUE_TEXT}
+        )
 
     def has_engines(self, name: str | None) -> bool:
         """Return whether a column holds engines (AI assistants), which have fixed colours."""
@@ -297,14 +299,14 @@ class PlotData:
             # Rows of several responses have no key; the key of their table labels them.
             key_names = [
                 name
-                for name in dict.fromkeys((*HOST_AND_DAYS, *declared_names))
+                for name in dict.fromkeys((*HOST_AND_DAYS_COLUMNS, *declared_names))
                 if name in self.kind_by_column
             ]
         # Positions name no rows.
         if not {*key_names} <= {*self.columns_of_kind("number")}:
-            return [*filter(self.varies, key_names)] or key_names
+            return [*filter(self.has_several_values, key_names)] or key_names
         time_columns = [
-            name for name in self.columns_of_kind("time") if name not in CONTEXT_COLUMNS
+            name for name in self.columns_of_kind("time") if name not in REQUEST_COLUMNS
         ]
         word_columns = sorted(
             self.columns_of_kind("word"), key=lambda name: not self.frame[name].is_unique
@@ -313,7 +315,7 @@ class PlotData:
             return [time_columns[0], *word_columns[:1]]
         return (time_columns or word_columns)[:1]
 
-    def varies(self, name: str) -> bool:
+    def has_several_values(self, name: str) -> bool:
         """Return whether a column has several distinct values."""
         return int(self.series_by_column[name].nunique(dropna=False)) > 1
 
@@ -330,27 +332,27 @@ class PlotData:
         """Return the declaration of a column (unit, meaning and aggregation rule), or None."""
         return declaration_of(self.metadata.columns[name])
 
-    def rule(self, name: str) -> Aggregation:
+    def aggregation_rule(self, name: str) -> Aggregation:
         """Return a column's aggregation rule.
 
         It is ``NONE`` if the column has no rule, or the frame lacks a column that the rule needs.
         """
         column = self.column(name)
         rule = column.aggregate if column else NONE
-        return rule if {*_rule_columns(rule)} <= {*self.kind_by_column} else NONE
+        return rule if {*_aggregation_columns(rule)} <= {*self.kind_by_column} else NONE
 
-    def rule_columns(self, name: str) -> tuple[str, ...]:
+    def aggregation_columns(self, name: str) -> tuple[str, ...]:
         """Return the names of the columns that a column's aggregation rule needs."""
-        return _rule_columns(self.rule(name))
+        return _aggregation_columns(self.aggregation_rule(name))
 
     def is_rate(self, name: str) -> bool:
         """Return whether a column is a rate whose aggregate can be computed from counts."""
-        rule = self.rule(name)
+        rule = self.aggregation_rule(name)
         return bool(rule.over and not rule.why)
 
     def is_additive(self, name: str) -> bool:
         """Return whether the aggregation rule of a column is a sum."""
-        return self.rule(name).rule == "sum"
+        return self.aggregation_rule(name).rule == "sum"
 
     def unit_column(self, name: str) -> str | None:
         """Return the name of the column that says which unit the column ``name`` has in each row.
@@ -376,12 +378,12 @@ class PlotData:
         """Return the unit of a column's number in each row; None where it is unknown."""
         unit_column = self.unit_column(name)
         column = self.column(name)
-        unit = _unit_of(column)
+        unit = _get_declared_unit(column)
         if "currency" in (unit or ""):
             # The unit of price_amount is in price_currency, if there are several currencies.
             for currency_column in (f"{name.rpartition('_')[0]}_currency", *self.kind_by_column):
                 if currency_column.endswith("currency") and currency_column in self.kind_by_column:
-                    return [*self.texts(currency_column)]
+                    return [*self.column_texts(currency_column)]
         if unit_column is None or column is None:
             unit = RANK if _UNIT_BY_WORD.get(unit or name.rpartition("_")[2]) == RANK else unit
             return [unit] * max(len(self), 1)
@@ -390,7 +392,7 @@ class PlotData:
         units = [
             column.units.get(unit_text, unit_text) if unit_text in known_unit_texts
             else _UNIT_BY_WORD.get(word_boundary_pattern.split(unit_text)[-1].lower())
-            for unit_text in self.texts(unit_column)
+            for unit_text in self.column_texts(unit_column)
         ]  # fmt: skip
         # The change of a rate is in percentage points.
         is_change = name.endswith("change")
@@ -416,7 +418,7 @@ class PlotData:
         return [
             name
             for name in self.columns_of_kind("number")
-            if name not in (*self.key_columns, *CONTEXT_COLUMNS, "_row")
+            if name not in (*self.key_columns, *REQUEST_COLUMNS, "_row")
             and not _DESCRIBING_COLUMN_PATTERN.search(name)
             and not is_status_column(self.frame, name)
         ]
@@ -443,7 +445,7 @@ class PlotData:
 
         A sample size is, for example, the number of answers from which a rate was computed.
         """
-        if rule_columns := self.rule_columns(name):
+        if rule_columns := self.aggregation_columns(name):
             return rule_columns[-1]
         candidates = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
         return next(
@@ -461,8 +463,8 @@ class PlotData:
         For other columns, and without such a column, the result is None. In a drafted table a count
         that only stands beside a rate may be of something else.
         """
-        is_guess = "#" in self.table_name and not self.rule_columns(name)
-        has_sample = self.unit(name) in (FRACTION, RANK, SCORE) and not is_guess
+        is_uncertain_sample = "#" in self.table_name and not self.aggregation_columns(name)
+        has_sample = self.unit(name) in (FRACTION, RANK, SCORE) and not is_uncertain_sample
         return self.sample_column(name) if has_sample else None
 
     def axis_label(self, name: str) -> str:
@@ -491,7 +493,7 @@ class PlotData:
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
     @cached_by_column
-    def texts(self, name: str) -> Texts:
+    def column_texts(self, name: str) -> Texts:
         """Return the values of a column as texts, with ``(none)`` for missing values."""
         values = self.series_by_column[name]
         if self.kind_by_column[name] == "time":
@@ -509,52 +511,66 @@ class PlotData:
         Code words, such as ``not_started``, become plain words. Identifiers are replaced by the
         titles that any table of the response has for them.
         """
-        texts = self.texts(name)
+        cell_texts = self.column_texts(name)
         title_by_id = dict[str, str]()
         for _, response_details in self.details_with_host:
             title_by_id = response_details.title_by_id | title_by_id
-        is_id = name.endswith(_ID_ENDINGS) or title_by_id.keys() & {*texts}
+        is_id = name.endswith(_ID_ENDINGS) or title_by_id.keys() & {*cell_texts}
         is_code = (
             not is_id
-            and all(map(_CODE_WORD_PATTERN.fullmatch, texts))
-            and any("_" in text or text[5:].isupper() for text in texts)
+            and all(map(_CODE_WORD_PATTERN.fullmatch, cell_texts))
+            and any("_" in cell_text or cell_text[5:].isupper() for cell_text in cell_texts)
         )
         has_codes = name == "metric" or self.has_states(name) or is_code
         if has_codes or self.is_category(name):
             # Values with other capitals, such as US or eBay, are names.
-            return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
-                    if has_codes or _CATEGORY_CODE_PATTERN.fullmatch(text) else text
-                    for text in texts]  # fmt: skip
-        return [title_by_id.get(text) or re.sub(r"^https?://", "", text) for text in texts]
+            return [
+                humanize(cell_text.lower() if cell_text.isupper() else cell_text)
+                .replace(" ids", "s")
+                if has_codes or _CATEGORY_CODE_PATTERN.fullmatch(cell_text) else cell_text
+                for cell_text in cell_texts
+            ]  # fmt: skip
+        return [
+            title_by_id.get(cell_text) or re.sub(r"^https?://", "", cell_text)
+            for cell_text in cell_texts
+        ]
 
-    def varying_context(self, *excluded: str | None) -> list[str]:
+    def varying_host_and_days(self, *excluded_columns: str | None) -> list[str]:
         """Return those of the columns ``host`` and ``days`` that have several values in the frame.
 
-        Columns in ``excluded`` are left out.
+        Columns in ``excluded_columns`` are left out.
         """
         return [
             name
-            for name in HOST_AND_DAYS
-            if name in self.kind_by_column and name not in excluded and self.varies(name)
+            for name in HOST_AND_DAYS_COLUMNS
+            if name in self.kind_by_column
+            and name not in excluded_columns
+            and self.has_several_values(name)
         ]
 
     def has_one_row_per(self, name: str) -> bool:
         """Return whether each value of a column has one row only, per host and number of days."""
-        return not self.frame.duplicated([name, *self.varying_context(name)]).any()
+        return not self.frame.duplicated([name, *self.varying_host_and_days(name)]).any()
 
-    def row_labels(self, name: str, *excluded: str | None, texts: Texts | None = None) -> list[str]:
+    def row_labels(
+        self, name: str, *excluded_columns: str | None, row_texts: Texts | None = None
+    ) -> list[str]:
         """Return a label for each row: the text of a column, after the host and days if these vary.
 
-        ``texts``, one for each row, replace those of the column. The columns ``host`` and ``days``
-        are not used if they are in ``excluded``.
+        ``row_texts``, one for each row, replace those of the column. The columns ``host`` and
+        ``days`` are not used if they are in ``excluded_columns``.
         """
-        context_columns = [[f"last {text} days" if context_name == "days" else text
-                            for text in self.texts(context_name)]
-                   for context_name in self.varying_context(name, *excluded)]  # fmt: skip
+        context_texts = [
+            [
+                f"last {cell_text} days" if context_name == "days" else cell_text
+                for cell_text in self.column_texts(context_name)
+            ]
+            for context_name in self.varying_host_and_days(name, *excluded_columns)
+        ]
         parts_by_row = zip(
-            *context_columns, self.labels(name) if texts is None else texts, strict=True
+            *context_texts, self.labels(name) if row_texts is None else row_texts, strict=True
         )
-        return [" · ".join(dict.fromkeys(row_parts)) for row_parts in parts_by_row]
+        return [" · ".join(dict.fromkeys(label_parts)) for label_parts in parts_by_row]
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
@@ -565,15 +581,17 @@ class PlotData:
 
         If there is no noun for the step, the result is ``time``.
         """
-        step_hours = round(24 * min(np.diff(np.unique(to_days(self.moments(name)))), default=0.0))
+        min_step_hours = round(
+            24 * min(np.diff(np.unique(to_epoch_days(self.moments(name)))), default=0.0)
+        )
         nouns = COLUMN_CONVENTIONS["steps"].items()
-        return next((noun for noun, (low, high) in nouns if low <= step_hours <= high), "time")
+        return next((noun for noun, (low, high) in nouns if low <= min_step_hours <= high), "time")
 
     # --- rows
 
     def has_untitled_ids(self, name: str) -> bool:
         """Return whether a column holds identifiers for which no titles are known."""
-        return f"_{name}".endswith(_ID_ENDINGS) and self.labels(name) == self.texts(name)
+        return f"_{name}".endswith(_ID_ENDINGS) and self.labels(name) == self.column_texts(name)
 
     @cached_property
     def label_column(self) -> str | None:
@@ -608,17 +626,20 @@ class PlotData:
             return humanize(name)
         return "count" if self.unit(name) == COUNT else "value"
 
-    def title(self, subject: str, *by: str | None) -> str:
+    def make_title(self, title_subject: str, *grouping_columns: str | None) -> str:
         """Return a title such as "Mention rate by engine".
 
-        ``subject`` is the part before "by". ``by`` are the names of columns; None is left out.
+        ``title_subject`` is the part before "by". ``grouping_columns`` are the names of columns;
+        None is left out.
         """
         column_nouns = [
-            humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name
+            humanize(name.removesuffix("_id").removeprefix("is_"))
+            for name in grouping_columns
+            if name
         ]
         # Numbers without a name of their own have that of their table.
-        table_prefix = f"{self.table_words}: " * (subject in ("count", "value"))
-        return capitalize(f"{table_prefix}{subject} by {' and '.join(column_nouns)}")
+        table_prefix = f"{self.table_words}: " * (title_subject in ("count", "value"))
+        return capitalize(f"{table_prefix}{title_subject} by {' and '.join(column_nouns)}")
 
     def row_noun(self, name: str) -> str:
         """Return a noun for what a row is, such as ``action``, if the column ``name`` names it."""
@@ -642,7 +663,9 @@ class PlotData:
         """
         key_names = self.metadata.key or declared_key(self.table_name) or ()
         constant_names = [
-            name for name in key_names if name in self.kind_by_column and not self.varies(name)
+            name
+            for name in key_names
+            if name in self.kind_by_column and not self.has_several_values(name)
         ]
         return {name: self.labels(name)[0] for name in constant_names}
 
@@ -651,7 +674,9 @@ class PlotData:
 
         The result is empty if no table has daily numbers of it.
         """
-        daily_tables = [details.values_by_column for _, details in self.details_with_host]
+        daily_tables = [
+            response_details.values_by_column for _, response_details in self.details_with_host
+        ]
         return next((values[name] for values in daily_tables if name in values), np.empty(0))
 
     @cached_property
@@ -662,7 +687,7 @@ class PlotData:
         pairs are for the frame's responses, and for the responses read together with these.
         """
         frame_details = ResponseDetails()
-        frame_details.add_table((self.all_rows or self).frame)
+        frame_details.add_table((self.unfiltered_data or self).frame)
         other_responses = (
             other_response
             for response in self.responses
@@ -671,7 +696,7 @@ class PlotData:
         return [
             ("", ResponseDetails(title_by_id=frame_details.title_by_id)),
             *(
-                (response.source.host or "", _details_of_response(response))
+                (response.source.host or "", _read_response_details(response))
                 for response in dict.fromkeys((*self.responses, *other_responses))
             ),
         ]
@@ -681,10 +706,12 @@ class PlotData:
         """The first and the last day that all responses cover, in ISO 8601; "" if not known."""
         sources = self.metadata.sources
         windows = [(source.window_start or "", source.window_end or "") for source in sources]
-        windows += [_details_of_response(response).window for response in self.responses]
+        windows += [_read_response_details(response).window for response in self.responses]
         if not any(map(all, windows)):
             # Other sections of the host may say what the window is.
-            windows += filter(all, (details.window for _, details in self.details_with_host))
+            windows += filter(
+                all, (response_details.window for _, response_details in self.details_with_host)
+            )
         start_day = max((first_day for first_day, _ in windows), default="")
         end_day = min((last_day for _, last_day in windows if last_day), default="")
         return (start_day, end_day) if start_day <= (end_day or start_day) else ("", "")
@@ -696,12 +723,12 @@ class PlotData:
         """
         period_times = self.moments(x)
         window_start, window_end = self.window
-        period_length = pd.Timedelta(
-            days=min(np.diff(np.unique(to_days(period_times))), default=1.0) - 1
+        period_duration = pd.Timedelta(
+            days=min(np.diff(np.unique(to_epoch_days(period_times))), default=1.0) - 1
         )
-        period_starts = period_times - period_length if self.has_last_day_labels else period_times
+        period_starts = period_times - period_duration if self.has_last_day_labels else period_times
         is_incomplete = period_starts < pd.Timestamp(window_start or 0)
-        is_incomplete |= (period_starts + period_length).dt.normalize() > pd.Timestamp(
+        is_incomplete |= (period_starts + period_duration).dt.normalize() > pd.Timestamp(
             window_end or "2262"
         )
         if name + COVERAGE_SUFFIX in self.kind_by_column:
@@ -712,11 +739,15 @@ class PlotData:
         """Return a boolean mask of the rows that are totals of others, such as ``(all pages)``."""
         is_total_row = np.zeros(len(self), bool)
         for name in self.key_columns:
-            has_total_name = np.array([*map(_TOTAL_NAME_PATTERN.fullmatch, self.texts(name))], bool)
-            for values in map(self.values, self.number_columns):
-                other_values = values[~has_total_name]
-                adds_up = np.isclose(np.nansum(values[has_total_name]), np.nansum(other_values))
-                if adds_up and np.isfinite(other_values).sum() > 1:
+            has_total_name = np.array(
+                [*map(_TOTAL_NAME_PATTERN.fullmatch, self.column_texts(name))], bool
+            )
+            for column_values in map(self.values, self.number_columns):
+                other_values = column_values[~has_total_name]
+                is_sum_of_others = np.isclose(
+                    np.nansum(column_values[has_total_name]), np.nansum(other_values)
+                )
+                if is_sum_of_others and np.isfinite(other_values).sum() > 1:
                     is_total_row |= has_total_name
         return is_total_row
 
@@ -725,34 +756,38 @@ class PlotData:
 
         If all rows are own, the mask is False everywhere: there is nothing to highlight.
         """
-        if self.all_rows:
-            return self.all_rows.own_mask(name)[self.positions_in_all]
+        if self.unfiltered_data:
+            return self.unfiltered_data.own_mask(name)[self.positions_in_unfiltered]
         is_own_row = np.zeros(len(self), bool)
-        if name in HOST_AND_DAYS:
+        if name in HOST_AND_DAYS_COLUMNS:
             return is_own_row
         for name_column, owner_column in _owner_columns(self.frame):
             if name_column == name:
                 is_own_row |= _own_mask(self.frame[owner_column])
-        domains = pd.Series(self.texts(name), dtype=object).str.extract(
+        domains = pd.Series(self.column_texts(name), dtype=object).str.extract(
             _DOMAIN_PATTERN, expand=False
         )
         for host, host_details in self.details_with_host:
             # An own brand of one host is a competitor of another.
-            is_of_host = (
+            belongs_to_host = (
                 self.series_by_column["host"].isin([host])
                 if host and "host" in self.kind_by_column
                 else True
             )
-            is_own_row |= (domains.isin({*host_details.own_names, host}) & is_of_host).to_numpy(
-                bool
-            )
+            is_own_row |= (
+                domains.isin({*host_details.own_brands_and_sites, host}) & belongs_to_host
+            ).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return is_own_row & ~is_own_row.all()
 
     def rows_at(self, positions: Any) -> PlotData:
         """Return the data of the rows at ``positions``, in this order."""
-        selected_rows = self.frame.iloc[positions].reset_index(drop=True)
-        return replace(self, frame=selected_rows, all_rows=self, positions_in_all=positions)
+        return replace(
+            self,
+            frame=self.frame.iloc[positions].reset_index(drop=True),
+            unfiltered_data=self,
+            positions_in_unfiltered=positions,
+        )
 
     def first_rows(self, max_rows: int) -> PlotData:
         """Return the data with at most its first ``max_rows`` rows."""
@@ -795,12 +830,12 @@ class PlotData:
         )
 
 
-def _unit_of(column: Column | None) -> str | None:
+def _get_declared_unit(column: Column | None) -> str | None:
     """Return the unit that the declaration of a column states; None without declaration."""
     return column.unit if column else None
 
 
-def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
+def _aggregation_columns(rule: Aggregation) -> tuple[str, ...]:
     """Return the columns that an aggregation rule needs: the counts of a ratio, or the weights."""
     return (*(rule.over or ()), *filter(None, [rule.by]))
 
@@ -822,7 +857,8 @@ def to_plot_data(frame: pd.DataFrame) -> PlotData:
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
         for name in map(str, rows):
             if not (
-                _unit_of(declaration_of(metadata.columns[name])) or _ID_COLUMN_PATTERN.search(name)
+                _get_declared_unit(declaration_of(metadata.columns[name]))
+                or _ID_COLUMN_PATTERN.search(name)
             ):
                 rows[name] = _times_from_digits(rows[name])
         if has_metadata(flat_frame):
@@ -853,13 +889,13 @@ _MAX_BODY_BYTES = 1 << 22
 class ResponseDetails:
     """Names, titles and days from all tables of a response, for pictures of any of these tables.
 
-    - ``own_names``: the names of the project's own brands and sites.
+    - ``own_brands_and_sites``: the names of the project's own brands and sites.
     - ``title_by_id``: the readable title of each identifier.
     - ``values_by_column``: the numbers of tables with one row per day, by column.
     - ``day_by_column``: the dates in tables with a single row, by column.
     """
 
-    own_names: set[str] = field(default_factory=set)
+    own_brands_and_sites: set[str] = field(default_factory=set)
     title_by_id: dict[str, str] = field(default_factory=dict)
     values_by_column: dict[str, Numbers] = field(default_factory=dict)
     day_by_column: dict[str, str] = field(default_factory=dict)
@@ -883,7 +919,7 @@ class ResponseDetails:
         columns = [*map(str, table.columns)]
         own_rows = table
         if "brand" in table:
-            own_rows = table[table["brand"].isin(self.own_names)]
+            own_rows = table[table["brand"].isin(self.own_brands_and_sites)]
         if len(table) == 1:
             day_values = table.select_dtypes("datetime").iloc[0].dropna()
             self.day_by_column |= {str(name): str(day)[:10] for name, day in day_values.items()}
@@ -891,11 +927,11 @@ class ResponseDetails:
         time_columns = [
             name
             for name in columns[: 1 + ("brand" in table)]
-            if _column_kind(table[name]) == "time"
+            if _classify_column(table[name]) == "time"
         ]
         if time_columns and len(own_rows) and own_rows[time_columns[0]].is_unique:
-            for name, values in own_rows.select_dtypes("number").items():
-                self.values_by_column.setdefault(str(name), as_floats(values))
+            for name, daily_values in own_rows.select_dtypes("number").items():
+                self.values_by_column.setdefault(str(name), as_floats(daily_values))
         id_columns = [
             name
             for name in columns
@@ -907,21 +943,23 @@ class ResponseDetails:
             id_column_stem = id_column.removesuffix("_id")
             titles = TITLE_COLUMNS if id_column == row_id_column else ()
             # The title of action_id is in action, action_title or, if it is the row's, in title.
-            candidates = [
+            title_candidates = [
                 id_column_stem,
                 *(f"{id_column_stem}_{name}" for name in TITLE_COLUMNS),
                 *titles,
             ]
             title_columns = [
-                candidate
-                for candidate in candidates
-                if candidate in table and candidate not in id_columns
+                title_candidate
+                for title_candidate in title_candidates
+                if title_candidate in table and title_candidate not in id_columns
             ]
             if title_columns:
                 id_title_pairs = table[[id_column, title_columns[0]]].dropna().astype(str)
                 self.title_by_id.update(id_title_pairs.itertuples(index=False, name=None))
         for name, owner_column in _owner_columns(table):
-            self.own_names |= {*table[name][_own_mask(table[owner_column])].dropna().astype(str)}
+            self.own_brands_and_sites |= {
+                *table[name][_own_mask(table[owner_column])].dropna().astype(str)
+            }
 
 
 _OWNER_AND_NAME_ENDINGS = COLUMN_CONVENTIONS["owners"]
@@ -938,12 +976,12 @@ OWNER_COLUMNS = _OWNER_AND_NAME_ENDINGS[0][0]
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
     """Return pairs of columns: one names a brand or site, the other says whether it is own."""
 
-    def columns_ending_in(endings: Texts) -> list[str]:
+    def columns_ending_in(suffixes: Texts) -> list[str]:
         return [
             column
-            for ending in endings
+            for suffix in suffixes
             for column in map(str, table)
-            if f"_{column}".endswith(f"_{ending}")
+            if f"_{column}".endswith(f"_{suffix}")
         ]
 
     return [(name_column, owner_column)
@@ -952,25 +990,25 @@ def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
             for owner_column in columns_ending_in(owner_endings)]  # fmt: skip
 
 
-def _own_mask(values: pd.Series) -> Mask:
+def _own_mask(owner_values: pd.Series) -> Mask:
     """Return a boolean mask of the values that mean "own brand or site", such as ``owned``."""
-    lower_texts = values.astype("string").str.lower()
-    return lower_texts.isin(["true", "own", "owned", "us"]).to_numpy(bool)
+    lower_case_texts = owner_values.astype("string").str.lower()
+    return lower_case_texts.isin(["true", "own", "owned", "us"]).to_numpy(bool)
 
 
 _DETAILS_BY_RESPONSE: WeakKeyDictionary[HeldResponse, ResponseDetails] = WeakKeyDictionary()
 
 
-def _details_of_response(response: HeldResponse) -> ResponseDetails:
+def _read_response_details(response: HeldResponse) -> ResponseDetails:
     """Return the `ResponseDetails` (own names, titles, days) of a response, read only once.
 
     If the response is too large, or is not in memory, nothing is collected.
     """
     if response not in _DETAILS_BY_RESPONSE:
-        details = _DETAILS_BY_RESPONSE[response] = ResponseDetails()
+        response_details = _DETAILS_BY_RESPONSE[response] = ResponseDetails()
         is_small = response.body is not None and len(response.body) <= _MAX_BODY_BYTES
         for table in ((response.tables() if is_small else None) or {}).values():
-            details.add_table(table)
+            response_details.add_table(table)
     return _DETAILS_BY_RESPONSE[response]
 
 
@@ -992,7 +1030,7 @@ def aggregate_by_mark(
     needed_columns = [
         *grouping_columns,
         *columns,
-        *(rule_column for name in columns for rule_column in data.rule_columns(name)),
+        *(rule_column for name in columns for rule_column in data.aggregation_columns(name)),
     ]
     # Which rows were not measured is stated by other columns, such as the engine of a label.
     needed_columns += (
@@ -1004,25 +1042,27 @@ def aggregate_by_mark(
     selected_columns = data.frame[
         [name for name in dict.fromkeys(needed_columns) if name in data.kind_by_column]
     ]
-    grouping = (
+    groupers = (
         period_groupers(selected_columns, grouping_columns, freq) if freq else grouping_columns
     )
-    grouped_data = to_plot_data(aggregate(selected_columns, grouping, None, True, {}, True))
+    grouped_data = to_plot_data(aggregate(selected_columns, groupers, None, True, {}, True))
     if not freq and columns[0] not in grouped_data.kind_by_column:
         raise AvailabilityError(
             f"nothing shows how {columns[0]} is aggregated; use df.aa.aggregate with rules= first"
         )
     # Weeks, and periods such as "ME", are named by their last day.
-    return replace(grouped_data, has_last_day_labels=getattr(grouping[0], "closed", "") == "right")
+    return replace(grouped_data, has_last_day_labels=getattr(groupers[0], "closed", "") == "right")
 
 
-def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = ()) -> Bounds:
+def compute_intervals(
+    data: PlotData, y: str, rows: PlotData | None = None, by: Texts = ()
+) -> Bounds:
     """Return the confidence interval of the column ``y`` in each row, for error bars.
 
     If ``data`` was aggregated, ``rows`` is the data before aggregation, and ``by`` are the columns
     by which it was grouped.
     """
-    unaggregated_frame = None if rows in (None, data, data.all_rows) else rows.frame
+    unaggregated_frame = None if rows in (None, data, data.unfiltered_data) else rows.frame
     return confidence_bounds(data.frame, y, unaggregated_frame, by)
 
 
@@ -1038,28 +1078,34 @@ _ZERO_DENOMINATOR_REASONS = ("the denominator is 0", "zero weight", "nothing to 
 """The reasons that an aggregate without a value has if its denominator is 0."""
 
 
-def missing_reasons(data: PlotData, name: str) -> list[str]:
+def find_missing_reasons(data: PlotData, name: str) -> list[str]:
     """Return why a column has no value, for each row; "" for a row with a value.
 
     A reason is a constant of this module, such as `NOT_MEASURED`.
     """
-    is_numeric = data.kind_by_column[name] == "number"
-    is_empty = np.isnan(data.values(name)) if is_numeric else data.frame[name].isna().to_numpy(bool)
+    is_missing = (
+        np.isnan(data.values(name))
+        if data.kind_by_column[name] == "number"
+        else data.frame[name].isna().to_numpy(bool)
+    )
     sample_name = data.sample_column(name) or ""
-    cells = data.cell_statuses(name)
-    has_no_sample = ~is_empty
-    if (
-        data.kind_by_column.get(sample_name) == "number"
-    ):  # a size that may not be measured says nothing
+    cell_statuses = data.cell_statuses(name)
+    has_no_sample = ~is_missing
+    if data.kind_by_column.get(sample_name) == "number":
+        # A size that may not be measured says nothing.
         has_no_sample = (data.values(sample_name) == 0) & ~data.cell_statuses(
             sample_name
         ).has_status(Status.UNKNOWN)
 
     def row_reason(row: int, unit: str | None) -> str:
-        state = cells.availabilities[int(cells.codes[row])]
-        status = state.status
+        availability = cell_statuses.availabilities[int(cell_statuses.codes[row])]
+        status = availability.status
         if status == Status.NOT_APPLICABLE:
-            return NOTHING_TO_COUNT if state.reason in _ZERO_DENOMINATOR_REASONS else DOES_NOT_APPLY
+            return (
+                NOTHING_TO_COUNT
+                if availability.reason in _ZERO_DENOMINATOR_REASONS
+                else DOES_NOT_APPLY
+            )
         if status == Status.UNAVAILABLE:
             return NOT_MEASURED
         if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
@@ -1067,5 +1113,6 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
         return NOT_MEASURED if status == Status.PARTIAL else NO_VALUE_GIVEN
 
     return [
-        row_reason(row, unit) if is_empty[row] else "" for row, unit in enumerate(data.units(name))
+        row_reason(row, unit) if is_missing[row] else ""
+        for row, unit in enumerate(data.units(name))
     ]

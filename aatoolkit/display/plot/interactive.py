@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from aatoolkit.display.plot.draw import Picture
-from aatoolkit.display.plot.layout import MARGIN, Layout, Text
+from aatoolkit.display.plot.layout import MARGIN, Layout, PlacedText
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
     HATCH_BY_FILL,
@@ -59,13 +59,13 @@ def to_interactive(picture: Any) -> InteractivePicture:
     palette = picture.palette
     figure_height = layout.height + _TOOL_BAR_HEIGHT
     traces = []
-    for mark in spec.marks:
+    for mark in filter(len, spec.marks):
         # In a line chart the mouse shows all series at once, each in one line of text.
         line_separator = ", " if spec.kind == "line" else "\n"
         tooltips = [
-            _plotly_text(tooltip.replace("\n", line_separator)) for tooltip in mark.tooltips
+            _to_plotly_text(tooltip.replace("\n", line_separator)) for tooltip in mark.tooltips
         ]
-        for trace_class, trace_options in _traces(mark, spec, layout, palette) if len(mark) else ():
+        for trace_class, trace_options in _make_traces(mark, spec, layout, palette):
             traces.append(
                 trace_class(
                     hoverinfo="text" if tooltips else "skip", hovertext=tooltips, **trace_options
@@ -79,9 +79,9 @@ def to_interactive(picture: Any) -> InteractivePicture:
             ).tolist(),
             "range": [scale.low, scale.high],
             "tickvals": [tick.position for tick in ticks],
-            "ticktext": [_plotly_text(tick.text, tick.is_bold) for tick in ticks],
+            "ticktext": [_to_plotly_text(tick.text, tick.is_bold) for tick in ticks],
             "tickfont_size": layout.font_size * _PIXELS_PER_POINT,
-            "tickangle": -35 if axis_name == "x" and layout.has_turned_labels else 0,
+            "tickangle": -35 if axis_name == "x" and layout.has_rotated_labels else 0,
             "unifiedhovertitle_text": scale.label or " ",
             "showgrid": scale.kind == "number",
             "gridcolor": palette["grid"],
@@ -107,20 +107,20 @@ def to_interactive(picture: Any) -> InteractivePicture:
             {
                 "x0": MARGIN / layout.width,
                 "x1": 1 - MARGIN / layout.width,
-                "y0": rule_y,
-                "y1": rule_y,
+                "y0": separator_y,
+                "y1": separator_y,
                 "line_color": palette["grid"],
             }
             | PLOTLY_RULE
-            for rule_y in (
-                1 - (rule_position + _TOOL_BAR_HEIGHT) / figure_height
-                for rule_position in layout.rule_positions
+            for separator_y in (
+                1 - (separator_position + _TOOL_BAR_HEIGHT) / figure_height
+                for separator_position in layout.separator_positions
             )
         ],
         annotations=[
-            _annotation(text, layout, palette)
-            for text in (layout.title, *layout.texts, layout.caption)
-            if text.text
+            _make_annotation(placed_text, layout, palette)
+            for placed_text in (layout.title, *layout.texts, layout.caption)
+            if placed_text.text
         ],
         **axis_layouts | PLOTLY_LAYOUT,
     )
@@ -128,7 +128,7 @@ def to_interactive(picture: Any) -> InteractivePicture:
     return figure
 
 
-def _traces(
+def _make_traces(
     mark: Mark, spec: Spec, layout: Layout, palette: Palette
 ) -> Iterator[tuple[type, dict[str, Any]]]:
     """Yield the plotly traces that draw a `Mark`: the class of each trace and its arguments.
@@ -138,10 +138,10 @@ def _traces(
     style = mark.style
     colour = palette[style.colour_key]
     fill_colour, edge_colour, edge_width = palette.mark_colours(style, mark.colour_strength)
-    x = spec.x.clipped(mark.x)
-    y = spec.y.clipped(mark.y)
+    x = spec.x.clip(mark.x)
+    y = spec.y.clip(mark.y)
     symbol = PLOTLY_NAME_BY_SYMBOL.get(style.symbol)
-    pixels_per_point = _PIXELS_PER_POINT * layout.zoom
+    pixels_per_point = _PIXELS_PER_POINT * layout.text_scale
     if mark.kind == "boxes":
         box_starts, box_ends, box_middles, box_height = mark.box_positions(spec)
         yield go.Bar, {
@@ -167,38 +167,42 @@ def _traces(
             "marker_symbol": symbol, "marker_size": mark.size * pixels_per_point,
             "marker_line_color": edge_colour, "marker_line_width": edge_width,
         }  # fmt: skip
-    elif mark.end is not None:  # a band
+    elif mark.ends is not None:  # a band
         band_colour = f"{colour}29"  # an opacity of 16 %
-        is_gap = np.isnan(mark.y + mark.end)
-        for run_positions in np.split(np.arange(len(mark)), np.flatnonzero(np.diff(is_gap)) + 1):
-            if not is_gap[run_positions[0]]:
+        is_gap = np.isnan(mark.y + mark.ends)
+        for segment_positions in np.split(
+            np.arange(len(mark)), np.flatnonzero(np.diff(is_gap)) + 1
+        ):
+            if not is_gap[segment_positions[0]]:
                 yield go.Scatter, {
-                    "x": [*x[run_positions], *x[run_positions][::-1]],
-                    "y": [*mark.end[run_positions], *y[run_positions][::-1]],
+                    "x": [*x[segment_positions], *x[segment_positions][::-1]],
+                    "y": [*mark.ends[segment_positions], *y[segment_positions][::-1]],
                     "mode": "lines", "line_width": 0, "fill": "toself", "fillcolor": band_colour,
                 }  # fmt: skip
 
 
-def _annotation(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
+def _make_annotation(placed_text: PlacedText, layout: Layout, palette: Palette) -> dict[str, Any]:
     """Return the dict of a plotly annotation that shows a text of the picture at its position."""
-    position_options = {"x": text.x / layout.width, "xref": "paper", "yref": "paper",
-                        "y": 1 - (text.y + _TOOL_BAR_HEIGHT - 2)
+    position_options = {"x": placed_text.x / layout.width, "xref": "paper", "yref": "paper",
+                        "y": 1 - (placed_text.y + _TOOL_BAR_HEIGHT - 2)
                         / (layout.height + _TOOL_BAR_HEIGHT), "yanchor": "top"}  # fmt: skip
-    if text.anchor is not None:
+    if placed_text.anchor_point is not None:
         position_options = {
-            "x": text.anchor[0],
-            "y": text.anchor[1],
-            "xshift": text.x * _PIXELS_PER_POINT,
+            "x": placed_text.anchor_point[0],
+            "y": placed_text.anchor_point[1],
+            "xshift": placed_text.x * _PIXELS_PER_POINT,
         }
-        if "/" not in text.colour:
+        if "/" not in placed_text.colour:
             position_options["bgcolor"] = palette["paper"]
-    return position_options | {"text": _plotly_text(text.text, text.is_bold), "showarrow": False,
-                    "borderpad": 0, "font_size": text.font_size * _PIXELS_PER_POINT,
-                    "align": text.align,
-                    "font_color": palette[text.colour], "xanchor": text.align}  # fmt: skip
+    return position_options | {
+        "text": _to_plotly_text(placed_text.text, placed_text.is_bold), "showarrow": False,
+        "borderpad": 0, "font_size": placed_text.font_size * _PIXELS_PER_POINT,
+        "align": placed_text.align, "font_color": palette[placed_text.colour],
+        "xanchor": placed_text.align
+    }  # fmt: skip
 
 
-def _plotly_text(text: str, is_bold: bool = False) -> str:
+def _to_plotly_text(text: str, is_bold: bool = False) -> str:
     """Return a text as markup for plotly: HTML is escaped, and a line break becomes ``<br>``."""
     text = html.escape(text, quote=False).replace("$", "&#36;").replace("\n", "<br>")
     return f"<b>{text}</b>" if is_bold and text else text

@@ -1,7 +1,8 @@
 """Pictures with named rows, which have one or more marks each: bars, gaps, shares and counts.
 
-The function of a kind of picture, such as `bars`, chooses rows and columns of the data, and creates
-a `Cell` for each box or dot. `row_spec` makes the `Spec` (chart description) from the cells.
+The function of a kind of picture, such as `make_bars_spec`, chooses rows and columns of the data,
+and creates a `Cell` for each box or dot. `make_row_spec` makes the `Spec` (chart description) from
+the cells.
 """
 
 from __future__ import annotations
@@ -21,13 +22,21 @@ from aatoolkit.display.plot.data import (
     NO_VALUE_GIVEN,
     NOT_MEASURED,
     Numbers,
-    Options,
     PlotData,
+    PlotOptions,
     aggregate_by_mark,
-    missing_reasons,
-    whiskers,
+    compute_intervals,
+    find_missing_reasons,
 )
-from aatoolkit.display.plot.spec import ROW_HEIGHT, Mark, Name, Scale, Spec, floats, line_segments
+from aatoolkit.display.plot.spec import (
+    ROW_HEIGHT,
+    DisplayName,
+    Mark,
+    Scale,
+    Spec,
+    make_line_segments,
+    to_floats,
+)
 from aatoolkit.display.plot.style import (
     INK_STYLE,
     MUTED_STYLE,
@@ -41,9 +50,9 @@ from aatoolkit.display.plot.style import (
     Style,
     Texts,
     are_states,
-    extent_phrase,
-    in_words,
-    styles_for,
+    choose_styles,
+    describe_extent,
+    humanize_identifiers,
 )
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
@@ -55,87 +64,89 @@ INFINITY = float("inf")
 
 
 class Cell(NamedTuple):
-    """A mark in one row of a picture: a box from ``start`` to ``x``, or a dot at ``x``.
+    """A mark in one row of a picture: a box from ``box_start`` to ``x``, or a dot at ``x``.
 
     - ``row``: the position of the row, 0 for the topmost row.
     - ``low``, ``high``: the ends of the confidence interval, or NaN.
-    - ``words``: the text beside the mark. It stands at ``text_x``, by default at the end of the
+    - ``text``: the text beside the mark. It stands at ``text_x``, by default at the end of the
       mark.
     - ``missing_reason``: why the mark has no number; "" if it has one.
-    - ``kind``: ``boxes`` or ``dots``.
+    - ``mark_kind``: ``boxes`` or ``dots``.
     """
 
     row: int
     x: float
     style: Style = OWN_STYLE
-    start: float = 0.0
+    box_start: float = 0.0
     low: float = NAN
     high: float = NAN
-    words: str = ""
+    text: str = ""
     missing_reason: str = ""
     tooltip: str = ""
-    kind: str = "boxes"
+    mark_kind: str = "boxes"
     text_x: float = NAN
 
 
-def row_spec(
-    kind: str, data: PlotData, title: str, row_names: Sequence[Name], cells: Iterable[Cell],
+def make_row_spec(
+    kind: str, data: PlotData, title: str, row_names: Sequence[DisplayName], cells: Iterable[Cell],
     x: Scale,
-    columns: Texts, *, total: int, extra_marks: Sequence[Mark] = (), by: Texts = (),
-    which_rows: str = "first", **spec_fields: Any,
+    columns: Texts, *, total_rows: int, extra_marks: Sequence[Mark] = (), mark_columns: Texts = (),
+    row_selection: str = "first", **spec_options: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of a picture with one row per name.
 
-    ``cells`` are the boxes and dots that are drawn in the rows, and ``x`` is their scale. ``total``
-    is the number of rows before some were left out; ``which_rows`` says which were kept, such as
-    ``first`` or ``highest``. ``extra_marks`` are drawn over the cells. ``spec_fields`` are other
-    fields of the `Spec`.
+    ``cells`` are the boxes and dots that are drawn in the rows, and ``x`` is their scale.
+    ``total_rows`` is the number of rows before some were left out; ``row_selection`` says which
+    were kept, such as ``first`` or ``highest``. ``extra_marks`` are drawn over the cells.
+    ``spec_options`` are other fields of the `Spec`.
     """
     drawn_cells = [
-        Cell(cell.row, INFINITY, missing_style(cell.missing_reason), -INFINITY, NAN, NAN,
+        Cell(cell.row, INFINITY, choose_missing_style(cell.missing_reason), -INFINITY, NAN, NAN,
              cell.missing_reason, tooltip=cell.tooltip, text_x=-INFINITY)
         if cell.missing_reason else cell
         for cell in cells
     ]  # fmt: skip
     table = pd.DataFrame(drawn_cells, columns=Cell._fields)
     marks = []
-    for _, group in table.groupby(["kind", "style"], sort=False):
-        mark_kind, style = group[["kind", "style"]].iloc[0]
-        are_dots = mark_kind == "dots"
+    for _, group in table.groupby(["mark_kind", "style"], sort=False):
+        mark_kind, style = group[["mark_kind", "style"]].iloc[0]
+        is_dot_mark = mark_kind == "dots"
         # Lines are drawn over boxes, but below dots.
-        line_styles = [(style, 2.0)] if are_dots else [(INK_STYLE, 1.1), (Style("paper"), 3.0)]
+        line_styles = [(style, 2.0)] if is_dot_mark else [(INK_STYLE, 1.1), (Style("paper"), 3.0)]
         mark_layers = [
-            line_segments(group["low"], group["high"], group["row"], group["row"], *line_style)
+            make_line_segments(group["low"], group["high"], group["row"], group["row"], *line_style)
             for line_style in line_styles
             if group["low"].notna().any()
         ]
         group = group[group["x"].notna()]
-        ends = floats(group["x"])
+        mark_ends = to_floats(group["x"])
         mark_layers.append(Mark(
-            mark_kind, ends if are_dots else floats(group["start"]), floats(group["row"]), style,
-            end=None if are_dots else ends, size=8.0 if are_dots else 0.66,
+            mark_kind, mark_ends if is_dot_mark else to_floats(group["box_start"]),
+            to_floats(group["row"]), style,
+            ends=None if is_dot_mark else mark_ends, size=8.0 if is_dot_mark else 0.66,
             tooltips=[*group["tooltip"]],
         ))  # fmt: skip
-        marks += mark_layers if are_dots else mark_layers[::-1]
+        marks += mark_layers if is_dot_mark else mark_layers[::-1]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
-        marks.append(line_segments(0, 0, -INFINITY, INFINITY, MUTED_STYLE, 0.9))
-    table = table[table["words"] != ""]
+        marks.append(make_line_segments(0, 0, -INFINITY, INFINITY, MUTED_STYLE, 0.9))
+    table = table[table["text"] != ""]
     if len(table):
-        text_positions = table["text_x"].fillna(table[["x", "start", "high"]].max(axis=1))
+        text_x = table["text_x"].fillna(table[["x", "box_start", "high"]].max(axis=1))
         marks.append(
-            Mark("words", floats(text_positions), floats(table["row"]), words=[*table["words"]])
+            Mark("words", to_floats(text_x), to_floats(table["row"]), texts=[*table["text"]])
         )
-    is_time = bool(by) and data.kind_by_column[by[0]] == "time"
+    is_time = bool(mark_columns) and data.kind_by_column[mark_columns[0]] == "time"
     return Spec(
         kind, data, columns, title, x,
-        Scale(len(row_names) - 0.5, -0.5, "names", names=row_names), [*marks, *extra_marks],
-        height=ROW_HEIGHT * len(row_names), by=by,
-        extent=extent_phrase(len(row_names), total, which_rows="last" if is_time else which_rows),
-        **spec_fields,
+        Scale(len(row_names) - 0.5, -0.5, "names", category_names=row_names),
+        [*marks, *extra_marks], height=ROW_HEIGHT * len(row_names), mark_columns=mark_columns,
+        extent_text=describe_extent(len(row_names), total_rows,
+                                    row_selection="last" if is_time else row_selection),
+        **spec_options,
     )  # fmt: skip
 
 
-def missing_style(reason: str) -> Style:
+def choose_missing_style(reason: str) -> Style:
     """Return the style of a mark that has no number, by the reason why it has none.
 
     For example, what was not measured is hatched.
@@ -145,32 +156,32 @@ def missing_style(reason: str) -> Style:
     )
 
 
-def names_of(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[Name]:
-    """Return a `Name` for each row: its label, and whether it is the project's own brand or site.
+def make_row_names(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[DisplayName]:
+    """Return a `DisplayName` for each row: its label, and whether it is an own brand or site.
 
     ``labels`` are the labels to use; by default those of the column ``x``.
     """
-    return [*map(Name, labels or data.row_labels(x), data.own_mask(x).tolist())]
+    return [*map(DisplayName, labels or data.row_labels(x), data.own_mask(x).tolist())]
 
 
-def scale_for(
-    values: Numbers, unit: str | None, end_factor: float = 1.02, **scale_fields: Any
+def make_scale(
+    values: Numbers, unit: str | None, upper_end_factor: float = 1.02, **scale_options: Any
 ) -> Scale:
     """Return a scale of numbers that includes 0 and all of ``values``.
 
-    ``end_factor`` is the upper end of the scale as a multiple of the largest number: with 1.02, the
-    scale ends 2 % above it. ``scale_fields`` are other fields of the `Scale`.
+    ``upper_end_factor`` is the upper end of the scale as a multiple of the largest number: with
+    1.02, the scale ends 2 % above it. ``scale_options`` are other fields of the `Scale`.
     """
     finite_values = values[np.isfinite(values)]
     highest = finite_values.max(initial=0.0)
     lowest = finite_values.min(initial=0.0)
     highest = highest or (-lowest / 20 if lowest else 1.0)
-    return Scale(lowest * 1.05, highest * end_factor,
-                 "number" if len(finite_values) else "none", unit, **scale_fields)  # fmt: skip
+    return Scale(lowest * 1.05, highest * upper_end_factor,
+                 "number" if len(finite_values) else "none", unit, **scale_options)  # fmt: skip
 
 
-def tooltips_of(
-    data: PlotData, column: str, row_names: Iterable[Name], bounds: Bounds | None = None,
+def make_tooltips(
+    data: PlotData, column: str, row_names: Iterable[DisplayName], bounds: Bounds | None = None,
     row_positions: Iterable[int] | None = None,
 ) -> list[str]:  # fmt: skip
     """Return a tooltip for each of ``row_names``: number, interval, counts and availability.
@@ -179,20 +190,23 @@ def tooltips_of(
     the data, or -1 if there is no such row; by default the names are those of all rows, in order.
     """
     units = data.units(column)
-    values = zip(missing_reasons(data, column), data.values(column), units, strict=True)
-    lines = [[f"{humanize(column)}: {reason or number(value, unit)}"
-              for reason, value, unit in values]]  # fmt: skip
+    values = zip(find_missing_reasons(data, column), data.values(column), units, strict=True)
+    lines = [[f"{humanize(column)}: {missing_reason or number(value, unit)}"
+              for missing_reason, value, unit in values]]  # fmt: skip
     if bounds:
         intervals = zip(bounds.low, bounds.high, units, strict=True)
         lines.append([
             f"interval: {number(low, unit)} to {number(high, unit)}" if high >= low else ""
             for low, high, unit in intervals
         ])  # fmt: skip
-    for sample_name in dict.fromkeys([*data.rule_columns(column), data.sample_column(column)]):
+    for sample_name in dict.fromkeys(
+        [*data.aggregation_columns(column), data.sample_column(column)]
+    ):
         if sample_name and sample_name != column:
             lines.append([
-                f"{humanize(sample_name)}: {number(size) if size == size else NOT_MEASURED}"
-                for size in data.values(sample_name)
+                f"{humanize(sample_name)}: "
+                f"{number(sample_size) if sample_size == sample_size else NOT_MEASURED}"
+                for sample_size in data.values(sample_name)
             ])  # fmt: skip
     statuses = data.cell_statuses(column)
     status_texts = [
@@ -200,19 +214,19 @@ def tooltips_of(
         for availability in statuses.availabilities
     ]
     lines.append([status_texts[code] for code in statuses.codes])
-    row_texts = ["\n".join(filter(None, texts)) for texts in zip(*lines, strict=True)]
+    row_texts = ["\n".join(filter(None, row_lines)) for row_lines in zip(*lines, strict=True)]
     row_texts.append("")  # at position -1
     return [
-        f"{row_name.full}\n{row_texts[position]}".rstrip("\n")
+        f"{row_name.full_text}\n{row_texts[position]}".rstrip("\n")
         for position, row_name in zip(
             range(len(data)) if row_positions is None else row_positions, row_names, strict=True
         )
     ]
 
 
-def method_words(bounds: Bounds) -> str:
+def describe_method(bounds: Bounds) -> str:
     """Return the method of confidence intervals in a few words, for the subtitle of a picture."""
-    return in_words(bounds.method.partition(";")[0]).removeprefix("Wilson's ")
+    return humanize_identifiers(bounds.method.partition(";")[0]).removeprefix("Wilson's ")
 
 
 def sample_size_texts(data: PlotData, size_column: str | None) -> list[str]:
@@ -221,10 +235,13 @@ def sample_size_texts(data: PlotData, size_column: str | None) -> list[str]:
     ``size_column`` is the column of sample sizes; if it is None, none is known.
     """
     sample_sizes = data.values(size_column).tolist() if size_column else [NAN] * len(data)
-    return ["" if size != size else f"n={number(size)}" for size in sample_sizes]
+    return [
+        "" if sample_size != sample_size else f"n={number(sample_size)}"
+        for sample_size in sample_sizes
+    ]
 
 
-def sample_range(data: PlotData, y: str, row_positions: Any = None) -> str:
+def format_sample_range(data: PlotData, y: str, row_positions: Any = None) -> str:
     """Return the range of a rate's sample sizes as text, such as ``answer count 20–30``.
 
     ``y`` is the column of the rate; the text is "" if it has no column of sample sizes. With
@@ -249,11 +266,12 @@ def _bar_labels(number_texts: Texts, data: PlotData, y: str) -> Texts:
     if len({*sample_texts}) == 1:
         return number_texts
     return [
-        text.removesuffix("  ()") for text in map("{}  ({})".format, number_texts, sample_texts)
+        bar_label.removesuffix("  ()")
+        for bar_label in map("{}  ({})".format, number_texts, sample_texts)
     ]
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name for use in a sentence, in quotation marks if it is long and has spaces."""
     return f"“{name}”" if " " in name and len(name) > 24 else name
 
@@ -261,20 +279,20 @@ def quoted(name: str) -> str:
 # --- bars and gaps ----------------------------------------------------------------------------
 
 
-def column_pairs(data: PlotData) -> Iterator[tuple[str, str]]:
+def find_column_pairs(data: PlotData) -> Iterator[tuple[str, str]]:
     """Yield pairs of names of numeric columns that belong together, such as before and after.
 
     Such names differ only in how they begin, for example ``previous_visits`` and ``visits``. The
     first of a pair is the column to compare with.
     """
     for name in data.number_columns:
-        for prefix, partner_prefix in COLUMN_CONVENTIONS["pairs"]:
-            partner_name = partner_prefix + name.removeprefix(prefix)
-            if name.startswith(prefix) and partner_name in data.number_columns:
-                yield name, partner_name
+        for prefix, paired_prefix in COLUMN_CONVENTIONS["pairs"]:
+            paired_name = paired_prefix + name.removeprefix(prefix)
+            if name.startswith(prefix) and paired_name in data.number_columns:
+                yield name, paired_name
 
 
-def bars(data: PlotData, options: Options) -> Spec | None:
+def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a bar chart with one bar per row; None if bars cannot show the data."""
     x = options.x or data.label_column
     y = next(iter(options.y or [name for name in data.measure_columns if name != x]), None)
@@ -286,7 +304,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     ):
         return None  # several units have no common scale; positions and identifiers say nothing
     drawn_rows = data
-    mark_columns = [x, *data.varying_context(x)]
+    mark_columns = [x, *data.varying_host_and_days(x)]
     # A ranking of brands has one bar per brand, not one per row.
     if options.x or (x in data.key_columns and data.key_columns[1:]):
         # The mean of rows needs their key; by default, such rows are counted instead.
@@ -298,7 +316,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
     # Pages may be of the own site, also if none is marked as own.
-    has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain"))
+    has_competitor_rows = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain"))
     # Of many rows with 0, one is enough.
     max_rows = (
         15 if is_time or row_count <= 15
@@ -307,90 +325,96 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(max_rows))]
     )
-    bounds = whiskers(drawn_rows, y, data, mark_columns)
+    bounds = compute_intervals(drawn_rows, y, data, mark_columns)
     unit = drawn_rows.unit(y)
-    values = drawn_rows.values(y)
-    row_names = names_of(drawn_rows, x)
+    bar_values = drawn_rows.values(y)
+    row_names = make_row_names(drawn_rows, x)
     measure_name = data.measure_name(y)
-    reasons = missing_reasons(drawn_rows, y)
+    reasons = find_missing_reasons(drawn_rows, y)
     # Rows with the same name cannot be told apart, and without a value there is nothing to draw.
     if not (options.is_chosen or options.kind) and (
         len({*row_names}) < len(row_names) or {*reasons} == {NO_VALUE_GIVEN}
     ):
         return None
     engine_styles = (
-        styles_for(drawn_rows.texts(x), as_engines=True) if drawn_rows.has_engines(x) else {}
+        choose_styles(drawn_rows.column_texts(x), as_engines=True)
+        if drawn_rows.has_engines(x)
+        else {}
     )
     bar_styles = [
         engine_styles.get(row_text)
-        or (NEUTRAL_STYLE if has_competitors and not name.is_own else OWN_STYLE)
-        for name, row_text in zip(row_names, drawn_rows.texts(x), strict=True)
+        or (NEUTRAL_STYLE if has_competitor_rows and not name.is_own else OWN_STYLE)
+        for name, row_text in zip(row_names, drawn_rows.column_texts(x), strict=True)
     ]
     # One very wide interval is cut, for beside it all others would be short.
     max_drawn_end = -1.5 * np.sort(-bounds.high)[:2][-1]
-    drawn_ends = np.minimum(bounds.high, max_drawn_end)
-    scale = scale_for(np.concatenate([values, drawn_ends]), unit, label=drawn_rows.axis_label(y),
-                      is_whole=drawn_rows.is_count(y))  # fmt: skip
+    interval_ends = np.minimum(bounds.high, max_drawn_end)
+    scale = make_scale(np.concatenate([bar_values, interval_ends]), unit,
+                       label=drawn_rows.axis_label(y),
+                       is_whole=drawn_rows.is_count(y))  # fmt: skip
     has_intervals = not np.isnan(bounds.low).all()
     is_cut = bounds.high > scale.high
     bar_texts = map("{}{}".format, np.where(is_cut, "→ ", ""),
-                    _bar_labels(numbers(values, unit), drawn_rows, y))  # fmt: skip
+                    _bar_labels(numbers(bar_values, unit), drawn_rows, y))  # fmt: skip
     # Beside the end of a line, a number would seem to be that of the end.
-    number_x = scale.high if has_intervals else NAN
+    number_text_x = scale.high if has_intervals else NAN
     cells = [
-        Cell(row, value, style, 0.0, *interval_and_texts)._replace(text_x=number_x)
+        Cell(row, value, style, 0.0, *interval_and_texts)._replace(text_x=number_text_x)
         for row, (value, style, *interval_and_texts) in enumerate(zip(
-            values, bar_styles, bounds.low, bounds.high, bar_texts, reasons,
-            tooltips_of(drawn_rows, y, row_names, bounds), strict=True,
+            bar_values, bar_styles, bounds.low, bounds.high, bar_texts, reasons,
+            make_tooltips(drawn_rows, y, row_names, bounds), strict=True,
         ))
     ]  # fmt: skip
-    headline = leader_headline(row_names, values, unit, measure_name)
+    headline = leader_headline(row_names, bar_values, unit, measure_name)
     # Sums, and numbers without a sample, have no sampling error; others must lead by more.
     if (has_intervals or drawn_rows.sample_column(y)) and not data.is_additive(y):
         headline *= bool(
-            bounds.low[0] > bounds.high[1:][~np.isnan(values[1:])].max(initial=-np.inf)
+            bounds.low[0] > bounds.high[1:][~np.isnan(bar_values[1:])].max(initial=-np.inf)
         )
     headline *= not is_time
-    how_to_read = ""
+    reading_note = ""
     if has_intervals:
-        how_to_read = f"Lines{', longer at →' * bool(is_cut.any())}: {method_words(bounds)}"
+        reading_note = f"Lines{', longer at →' * bool(is_cut.any())}: {describe_method(bounds)}"
     elif drawn_rows.rate_sample_column(y):
-        how_to_read = "No interval: the single values are not given"
+        reading_note = "No interval: the single values are not given"
     is_small_sample = drawn_rows.small_sample_mask(y)
     if not is_time and is_small_sample.any() and not is_small_sample.all():
-        how_to_read = f"Last: n below {MIN_SAMPLE_SIZE}. {how_to_read}".strip()
-    return row_spec(
-        "bars", drawn_rows, data.title(measure_name, drawn_rows.row_noun(x)), row_names, cells,
+        reading_note = f"Last: n below {MIN_SAMPLE_SIZE}. {reading_note}".strip()
+    return make_row_spec(
+        "bars", drawn_rows, data.make_title(measure_name, drawn_rows.row_noun(x)), row_names, cells,
         scale, [y],
-        total=row_count,
-        headline=headline, by=mark_columns, bounds=bounds.result, how_to_read=how_to_read,
-        sample_note=sample_range(drawn_rows, y),
-        which_rows=("best" if unit == RANK else "highest") if values[-1] == values[-1] else "first",
+        total_rows=row_count, headline=headline, mark_columns=mark_columns,
+        interval_frame=bounds.result, reading_note=reading_note,
+        sample_note=format_sample_range(drawn_rows, y),
+        row_selection=("best" if unit == RANK else "highest")
+        if bar_values[-1] == bar_values[-1] else "first",
     )  # fmt: skip
 
 
-def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:
+def leader_headline(
+    row_names: Sequence[DisplayName], values: Numbers, unit: str | None, measure_name: str
+) -> str:
     """Return a headline such as "Highest mention rate: Globex, 40%; Acme 30%".
 
     It names the best brand, and then the project's own brand; if the own brand is the best, then
-    its best competitor. ``names`` and ``values`` have all brands, the best first. The result is ""
-    if ``measure`` is "", or if there is no single best brand.
+    its best competitor. ``row_names`` and ``values`` have all brands, the best first. The result is
+    "" if ``measure_name`` is "", or if there is no single best brand.
     """
-    if not measure or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
+    if not measure_name or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
     superlative = (
         "best"
         if unit == RANK
         else "most"
-        if measure.endswith("s") and unit != FRACTION
+        if measure_name.endswith("s") and unit != FRACTION
         else "highest"
     )
-    other_texts = [f"; {quoted(name.text)} {number(float(value), unit)}"
-              for name, value in zip(names, values, strict=True)
-              if name.is_own != names[0].is_own and value == value]  # fmt: skip
+    comparison_texts = [f"; {quote_name(name.text)} {number(float(value), unit)}"
+                        for name, value in zip(row_names, values, strict=True)
+                        if name.is_own != row_names[0].is_own and value == value]  # fmt: skip
     return (
-        f"{capitalize(superlative)} {measure}: {quoted(names[0].text)}, {number(values[0], unit)}"
-        f"{''.join(other_texts[:1])}"
+        f"{capitalize(superlative)} {measure_name}: {quote_name(row_names[0].text)}, "
+        f"{number(values[0], unit)}{''.join(comparison_texts[:1])}"
     )
 
 
@@ -398,15 +422,15 @@ _EARLIER_STYLE = Style("rest", "D")
 """The style of earlier numbers and those of others, beside dots of the later or own numbers."""
 
 
-def gap(data: PlotData, options: Options) -> Spec | None:
+def make_gap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a picture with two dots per row, such as before and after; None if no columns fit."""
     # For single prompts the largest change is mostly chance.
     is_by_prompt = "prompt_id" in data.key_columns and not options.kind
-    fitting_pairs = (column_pair for column_pair in column_pairs(data)
-                     if {*map(data.unit, column_pair)} == {FRACTION}
-                     and not (is_by_prompt and column_pair[0].startswith("previous_")))  # fmt: skip
+    usable_pairs = (column_pair for column_pair in find_column_pairs(data)
+                    if {*map(data.unit, column_pair)} == {FRACTION}
+                    and not (is_by_prompt and column_pair[0].startswith("previous_")))  # fmt: skip
     x = options.x or data.label_column
-    column_pair = options.y or next(fitting_pairs, ())
+    column_pair = options.y or next(usable_pairs, ())
     if x is None or len(column_pair) != 2 or not data.has_one_row_per(x):
         return None
     earlier_column, later_column = column_pair
@@ -423,12 +447,12 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     unit = drawn_rows.unit(later_column)
     earlier_values = drawn_rows.values(earlier_column)
     later_values = drawn_rows.values(later_column)
-    row_names = names_of(drawn_rows, x)
-    reasons = missing_reasons(drawn_rows, later_column)
-    tooltip_lists = [tooltips_of(drawn_rows, name, row_names) for name in column_pair]
-    has_own_row = any(name.is_own for name in row_names)
-    later_styles = [
-        OWN_STYLE if name.is_own or not has_own_row else MUTED_STYLE for name in row_names
+    row_names = make_row_names(drawn_rows, x)
+    reasons = find_missing_reasons(drawn_rows, later_column)
+    tooltip_lists = [make_tooltips(drawn_rows, name, row_names) for name in column_pair]
+    own_row_positions = [row for row, name in enumerate(row_names) if name.is_own]
+    later_mark_styles = [
+        OWN_STYLE if name.is_own or not own_row_positions else MUTED_STYLE for name in row_names
     ]
     change_texts = [
         signed(value, unit) if value == value else "only one measured"
@@ -443,7 +467,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         cells += [
             Cell(row, earlier_value, _EARLIER_STYLE, 0.0, earlier_value, later_value, "", "",
                  tooltip_lists[0][row], "dots"),
-            Cell(row, later_value, later_styles[row], 0.0, NAN, NAN, change_label, reason,
+            Cell(row, later_value, later_mark_styles[row], 0.0, NAN, NAN, change_label, reason,
                  tooltip_lists[1][row],
                  "dots",
                  text_x=float(np.fmax(earlier_value, later_value))),
@@ -452,22 +476,22 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     earlier_name = humanize(earlier_column)
     headline = ""
     # The headline is about the widest gap, or about the own brand.
-    own_rows = [row for row, name in enumerate(row_names) if name.is_own]
-    for row in [0] if is_sorted_by_gap else own_rows[:1]:
+    for row in [0] if is_sorted_by_gap else own_row_positions[:1]:
         if np.isfinite(later_values[row] - earlier_values[row]):
             headline = (
-                f"{quoted(row_names[row].text)}: {later_name} {number(later_values[row], unit)}, "
-                f"{earlier_name} {number(earlier_values[row], unit)} ({change_texts[row]})"
+                f"{quote_name(row_names[row].text)}: {later_name} "
+                f"{number(later_values[row], unit)}, {earlier_name} "
+                f"{number(earlier_values[row], unit)} ({change_texts[row]})"
             )
-    title = data.title(f"{later_name} and {earlier_name}", data.row_noun(x))
-    scale = scale_for(np.concatenate([earlier_values, later_values]), unit, 1.03)
-    return row_spec(
+    title = data.make_title(f"{later_name} and {earlier_name}", data.row_noun(x))
+    scale = make_scale(np.concatenate([earlier_values, later_values]), unit, 1.03)
+    return make_row_spec(
         "gap", drawn_rows, title, row_names, cells, scale, (later_column, earlier_column),
-        total=len(data),
-        legend=[(later_name, MUTED_STYLE if has_own_row else OWN_STYLE, "dots"),
+        total_rows=len(data),
+        legend=[(later_name, MUTED_STYLE if own_row_positions else OWN_STYLE, "dots"),
                 (earlier_name, _EARLIER_STYLE, "dots")],
-        headline=headline, by=[x, *data.varying_context(x)],
-        sample_note=sample_range(drawn_rows, later_column),
+        headline=headline, mark_columns=[x, *data.varying_host_and_days(x)],
+        sample_note=format_sample_range(drawn_rows, later_column),
     )  # fmt: skip
 
 
@@ -483,7 +507,7 @@ _MAX_TABLE_ROWS = 20
 """With at most this many rows, a table is easier to read than a picture of counts."""
 
 
-def shares(data: PlotData, options: Options) -> Spec | None:
+def make_shares_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a chart of stacked bars, one per row, with the columns ``*_share`` as segments.
 
     Returns None if there are no such columns, or they do not add up to 1.
@@ -505,66 +529,67 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     share_sums = share_table.sum(axis=1, skipna=False)
     if share_sums.isna().all() or not np.allclose(share_sums.dropna(), 1, atol=0.01):
         return None
-    row_names = names_of(drawn_rows, x)
+    row_names = make_row_names(drawn_rows, x)
     headline = ""
     for row in np.flatnonzero(share_sums.notna() & drawn_rows.own_mask(x))[:1]:
         share_texts = map("{} {}".format, share_table, numbers(share_table.iloc[row], FRACTION))
         headline = f"{row_names[row].text}: {', '.join(share_texts)}"
-    return _stacked_bars(
-        "shares", drawn_rows, columns, [x, *data.varying_context(x)],
+    return _make_stacked_bars(
+        "shares", drawn_rows, columns, [x, *data.varying_host_and_days(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, share_table))}",
         share_table, row_names, sample_size_texts(drawn_rows, sample_column), FRACTION,
-        missing_reasons(drawn_rows, columns[0]),
-        sample_note=sample_range(drawn_rows, columns[0]), headline=headline,
-        total=len(data),
+        find_missing_reasons(drawn_rows, columns[0]),
+        sample_note=format_sample_range(drawn_rows, columns[0]), headline=headline,
+        total_rows=len(data),
     )  # fmt: skip
 
 
-def _stacked_bars(
-    kind: str, data: PlotData, columns: Texts, by: Texts, title: str,
-    segment_table: pd.DataFrame, row_names: Sequence[Name], total_texts: Texts, unit: str | None,
-    reasons: Texts, **spec_fields: Any,
+def _make_stacked_bars(
+    kind: str, data: PlotData, columns: Texts, mark_columns: Texts, title: str,
+    segment_table: pd.DataFrame, row_names: Sequence[DisplayName], row_total_texts: Texts,
+    unit: str | None, reasons: Texts, **spec_options: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of stacked bars: one bar per row of ``segment_table``.
 
-    The columns of ``segment_table`` are the segments. ``total_texts`` are written at the ends of
-    the bars. ``reasons`` has for each row the reason why it has no bar, or "". ``spec_fields`` are
-    other fields of the `Spec`.
+    The columns of ``segment_table`` are the segments. ``row_total_texts`` are written at the ends
+    of the bars. ``reasons`` has for each row the reason why it has no bar, or "". ``spec_options``
+    are other fields of the `Spec`.
     """
     segment_names = [*map(str, segment_table.columns)]
     segment_sizes = np.nan_to_num(segment_table.to_numpy(np.float64))
-    styles = styles_for(segment_names, as_engines=data.has_engines(columns[-1]))
+    styles = choose_styles(segment_names, as_engines=data.has_engines(columns[-1]))
     styles |= {
-        segment_name: missing_style(segment_name)
+        segment_name: choose_missing_style(segment_name)
         for segment_name in segment_names
         if segment_name in _SEGMENTS_WITHOUT_VALUE
     }
     highlights_own = len(segment_names) == 1 and any(name.is_own for name in row_names)
     cells = []
     for row, (name, missing_reason, total_text, row_sizes) in enumerate(
-        zip(row_names, reasons, total_texts, segment_sizes, strict=True)
+        zip(row_names, reasons, row_total_texts, segment_sizes, strict=True)
     ):
         segment_ends = row_sizes.cumsum()
         cells += [
             Cell(row, segment_end,
                  NEUTRAL_STYLE if highlights_own and not name.is_own else styles[segment_name],
-                 segment_end - size,
-                 words=total_text if segment_end == segment_ends[-1] else "",
-                 tooltip=f"{name.full}\n{segment_name} {number(size, unit)}\nof {total_text}")
-            for segment_name, size, segment_end in zip(segment_names, row_sizes, segment_ends,
-                                                       strict=True) if size > 0
+                 segment_end - segment_size,
+                 text=total_text if segment_end == segment_ends[-1] else "",
+                 tooltip=f"{name.full_text}\n{segment_name} {number(segment_size, unit)}"
+                 f"\nof {total_text}")
+            for segment_name, segment_size, segment_end in zip(
+                segment_names, row_sizes, segment_ends, strict=True) if segment_size > 0
         ] or [Cell(row, NAN, missing_reason=missing_reason,
-                   tooltip=f"{name.full}\n{missing_reason}")]  # fmt: skip
+                   tooltip=f"{name.full_text}\n{missing_reason}")]  # fmt: skip
     has_several_segments = (segment_sizes > 0).sum(axis=1).max(initial=0) > 1
-    scale = scale_for(segment_sizes.sum(axis=1), unit, is_whole=unit is None)
-    return row_spec(
-        kind, data, title, row_names, cells, scale, columns, by=by,
+    scale = make_scale(segment_sizes.sum(axis=1), unit, is_whole=unit is None)
+    return make_row_spec(
+        kind, data, title, row_names, cells, scale, columns, mark_columns=mark_columns,
         legend=[(humanize(segment_name), styles[segment_name], "boxes")
-                for segment_name in segment_names if has_several_segments], **spec_fields,
+                for segment_name in segment_names if has_several_segments], **spec_options,
     )  # fmt: skip
 
 
-def counts(data: PlotData, options: Options) -> Spec | None:
+def make_counts_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a bar chart of the number of rows by the values of one column.
 
     Bars may be split into segments by the values of another column. Returns None if no column
@@ -584,13 +609,14 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         is_small_table or (is_drafted and x not in (*_SUBJECT_COLUMNS, *data.key_columns))
     ):
         return None
-    columns = [*data.varying_context(x, by), x, *filter(None, [by])]
+    columns = [*data.varying_host_and_days(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
     if any(map(data.is_repeated, columns)):
         return None
-    row_labels = data.row_labels(x, by, texts=_texts_or_reasons(data, x))
-    segments = _texts_or_reasons(data, by) if by else row_labels if data.has_engines(x) else "rows"
-    labels_and_segments = pd.DataFrame({"x": row_labels, "by": segments})
+    row_labels = data.row_labels(x, by, row_texts=_texts_or_reasons(data, x))
+    labels_and_segments = pd.DataFrame({"x": row_labels, "by": (
+        _texts_or_reasons(data, by) if by else row_labels if data.has_engines(x) else "rows"
+    )})  # fmt: skip
     count_table = labels_and_segments.value_counts(sort=False).unstack(fill_value=0)
     totals = count_table.sum(axis=1)
     if totals.nlargest(_MAX_COUNTS).nunique() == 1 and not (by or is_requested):
@@ -611,11 +637,13 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         else count_table.iloc[row_order]
     )
     shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(_MAX_COUNTS))]
-    own_labels = {*labels_and_segments["x"][data.own_mask(x)]}
-    noun = data.table_words * (not is_drafted) or "rows"
-    title = f"{data.table_words}: number of rows" if is_drafted else f"number of {noun}"
+    own_row_labels = {*labels_and_segments["x"][data.own_mask(x)]}
+    row_noun = data.table_words * (not is_drafted) or "rows"
+    title = f"{data.table_words}: number of rows" if is_drafted else f"number of {row_noun}"
     shown_totals = shown_counts.sum(axis=1).to_numpy(np.float64)
-    row_names = [Name(label, label in own_labels) for label in shown_counts.index]
+    row_names = [
+        DisplayName(row_label, row_label in own_row_labels) for row_label in shown_counts.index
+    ]
     headline = ""
     is_by_flag = data.kind_by_column.get(by or "") == "flag"
     if is_by_flag or (by and are_states(segment_names)):
@@ -623,20 +651,20 @@ def counts(data: PlotData, options: Options) -> Spec | None:
             f"{int(count_table[segment_name].sum()):,} {humanize(str(segment_name))}"
             for segment_name in segment_names
         )
-        headline = f"{capitalize(noun)}: {', '.join(count_texts)}"
+        headline = f"{capitalize(row_noun)}: {', '.join(count_texts)}"
     elif not (
         # In a sample the order is another.
         is_drafted or data.kind_by_column[x] == "time"
         or data.combine_availability(columns).status == Status.PARTIAL
         or row_names[0].text == NO_VALUE_TEXT
     ):  # fmt: skip
-        headline = leader_headline(row_names, shown_totals, None, noun)
-    return _stacked_bars(
+        headline = leader_headline(row_names, shown_totals, None, row_noun)
+    return _make_stacked_bars(
         "counts", data, columns, [x],
-        data.title(title, data.row_noun(x), None if is_by_flag else by),
+        data.make_title(title, data.row_noun(x), None if is_by_flag else by),
         shown_counts, row_names, numbers(shown_totals),
-        None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {noun}", headline=headline,
-        total=len(count_table),
+        None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {row_noun}",
+        headline=headline, total_rows=len(count_table),
     )  # fmt: skip
 
 
@@ -649,27 +677,27 @@ def _texts_or_reasons(data: PlotData, name: str) -> list[str]:
     if data.kind_by_column[name] == "flag":
         flag_noun = humanize(name.removeprefix("is_"))
         text_by_flag = {"true": flag_noun, "false": f"not {flag_noun}"}
-        row_texts = [text_by_flag.get(text.lower(), text) for text in row_texts]
-    for row, reason in enumerate(missing_reasons(data, name)):
+        row_texts = [text_by_flag.get(row_text.lower(), row_text) for row_text in row_texts]
+    for row, reason in enumerate(find_missing_reasons(data, name)):
         if reason:
             row_texts[row] = NOT_MEASURED if reason == NOT_MEASURED else NO_VALUE_GIVEN
     return row_texts
 
 
-def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
+def _grouping_column(data: PlotData, excluded_column: str = "") -> str | None:
     """Return the best column by which to group and count rows, such as the engine, or None.
 
-    With ``excluded``, the column of the bars, the result is another column for their segments.
+    With ``excluded_column``, the column of the bars, the result is another one for their segments.
     """
     candidates = [
         name for name, column_kind in data.kind_by_column.items()
-        if column_kind in ("word", "flag") and name not in ("own", excluded)
+        if column_kind in ("word", "flag") and name not in ("own", excluded_column)
         and 1 < data.frame[name].nunique() <= max(_MAX_COUNTS, len(data) // 5)
     ]  # fmt: skip
     category_columns = [
         name for name in candidates if data.kind_by_column[name] == "flag" or data.is_category(name)
     ]
-    if excluded:
+    if excluded_column:
         # Segments are by measured categories rather than key columns, and never by "own".
         return next(iter(sorted(category_columns, key=data.key_columns.__contains__)), None)
     # Engines and brands come first, then categories, and those of the key before others.

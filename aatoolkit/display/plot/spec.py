@@ -25,14 +25,14 @@ ROW_HEIGHT = 21.0
 """The usual height of a row of a picture, in points."""
 
 
-class Name(NamedTuple):
+class DisplayName(NamedTuple):
     """The name of a row or column of a picture, and whether it is an own brand or site."""
 
     text: str
     is_own: bool = False
 
     @property
-    def full(self) -> str:
+    def full_text(self) -> str:
         """The name as it is drawn: "(own)" follows the name of an own brand or site."""
         return f"{self.text} (own)" if self.is_own and self.text else self.text
 
@@ -46,9 +46,9 @@ class Scale:
     - ``kind``: ``number``; ``time``, in days since 1970; ``names``, which stand at 0, 1, 2 …; or
       ``none``, without ticks.
     - ``label``: the label of the axis, or "".
-    - ``names``: the names on a scale of names.
+    - ``category_names``: the names on a scale of names.
     - ``is_whole``: whether ticks are integers.
-    - ``days``: the times that may have ticks, in days since 1970.
+    - ``tick_days``: the times that may have ticks, in days since 1970.
     """
 
     low: float = 0.0
@@ -56,16 +56,16 @@ class Scale:
     kind: str = "number"
     unit: str | None = None
     label: str = ""
-    names: Sequence[Name] = ()
+    category_names: Sequence[DisplayName] = ()
     is_whole: bool = False
-    days: Sequence[float] = ()
+    tick_days: Sequence[float] = ()
 
-    def clipped(self, values: Any) -> Numbers:
+    def clip(self, values: Any) -> Numbers:
         """Return values clipped to the ends of the scale."""
-        lower_end, upper_end = sorted((self.low, self.high))
-        return np.clip(floats(values), lower_end, upper_end)
+        lower_bound, upper_bound = sorted((self.low, self.high))
+        return np.clip(to_floats(values), lower_bound, upper_bound)
 
-    def share(self, value: float) -> float:
+    def to_fraction(self, value: float) -> float:
         """Return the position of a value on the scale, from 0 at ``low`` to 1 at ``high``."""
         return (value - self.low) / ((self.high - self.low) or 1.0)
 
@@ -80,13 +80,13 @@ NO_SCALE = Scale(kind="none")
 class Mark:
     """A set of marks (boxes, dots, lines, bands or texts) of one kind and style, drawn together.
 
-    - ``kind``: ``boxes`` from ``x`` to ``end``, vertically centred at ``y``; ``line``, with a gap
-      at NaN; ``dots``; ``band``, the area from ``y`` up to ``end``; or ``words``, i.e. texts.
-    - ``x``, ``y``, ``end``: the positions; an infinite value stands for the end of the scale.
+    - ``kind``: ``boxes`` from ``x`` to ``ends``, vertically centred at ``y``; ``line``, with a gap
+      at NaN; ``dots``; ``band``, the area from ``y`` up to ``ends``; or ``words``, i.e. texts.
+    - ``x``, ``y``, ``ends``: the positions; an infinite value stands for the end of the scale.
     - ``size``: of boxes, the height as a fraction of a row; of dots and lines, the size in points.
-    - ``words``, ``tooltips``: the text and the tooltip of each mark.
+    - ``texts``, ``tooltips``: the text and the tooltip of each mark.
     - ``colour_strength``: how strong the colour of each cell of a heat map is, from 0 to 1.
-    - ``text_shift``: how many points right of its position a text begins; 0 means that the text is
+    - ``text_offset``: how many points right of its position a text begins; 0 means that the text is
       centred there.
     """
 
@@ -94,12 +94,12 @@ class Mark:
     x: Numbers
     y: Numbers
     style: Style = INK_STYLE
-    end: Numbers | None = None
+    ends: Numbers | None = None
     size: float = 0.7
-    words: Texts = ()
+    texts: Texts = ()
     tooltips: Texts = ()
     colour_strength: Numbers | None = None
-    text_shift: float = 8.0
+    text_offset: float = 8.0
 
     def __len__(self) -> int:
         return len(self.x)
@@ -109,36 +109,36 @@ class Mark:
 
         All are in units of the scales.
         """
-        starts, ends = (spec.x.clipped(x_values) for x_values in (self.x, self.end))
+        starts, ends = (spec.x.clip(x_values) for x_values in (self.x, self.ends))
         if np.isinf(self.size):
             middles = np.full(len(self), (spec.y.low + spec.y.high) / 2)
             return starts, ends, middles, abs(spec.y.high - spec.y.low)
         return starts, ends, self.y, self.size
 
 
-def floats(numbers: npt.ArrayLike) -> Numbers:
+def to_floats(numbers: npt.ArrayLike) -> Numbers:
     """Return a number or several numbers as a one-dimensional array of floats."""
     return np.atleast_1d(np.asarray(numbers, np.float64))
 
 
-def line_segments(
+def make_line_segments(
     x_starts: npt.ArrayLike, x_ends: npt.ArrayLike, y_starts: npt.ArrayLike, y_ends: npt.ArrayLike,
-    style: Style, size: float,
+    style: Style, line_width: float,
 ) -> Mark:  # fmt: skip
     """Create a mark of straight lines.
 
     The lines lead from (``x_starts``, ``y_starts``) to (``x_ends``, ``y_ends``). Lines that start
-    or end at NaN are not seen. ``size`` is the line width in points.
+    or end at NaN are not seen. ``line_width`` is the line width in points.
     """
     segments = np.transpose(
-        np.broadcast_arrays(*map(floats, (x_starts, x_ends, np.nan, y_starts, y_ends, np.nan)))
+        np.broadcast_arrays(*map(to_floats, (x_starts, x_ends, np.nan, y_starts, y_ends, np.nan)))
     )
     return Mark(
         "line",
         segments[:, :3].ravel(),
         segments[:, 3:].ravel(),
         replace(style, symbol=""),
-        size=size,
+        size=line_width,
     )
 
 
@@ -146,14 +146,14 @@ def line_segments(
 
 
 @dataclass(frozen=True)
-class WordColumn:
+class TextColumn:
     """A column of texts beside a picture's rows, with a heading.
 
-    ``words`` are the texts. ``symbol_styles`` has for each text the style of a symbol before it,
+    ``texts`` are the texts. ``symbol_styles`` has for each text the style of a symbol before it,
     or None; it is empty if there are no symbols.
     """
 
-    words: Texts
+    texts: Texts
     heading: str = ""
     align: str = "left"
     is_bold: bool = False
@@ -172,17 +172,17 @@ class Spec:
     - ``columns``: the columns that are drawn, the main one first. A picture that counts rows has
       the columns that rows are grouped by.
     - ``headline``: the main result, as short as a title; empty if there is none.
-    - ``how_to_read``: a sentence on how to read the picture.
-    - ``window``: the days and filters that the picture is about.
-    - ``extent``: how many of all rows and columns are drawn; empty if all are.
+    - ``reading_note``: a sentence on how to read the picture.
+    - ``window_text``: the days and filters that the picture is about.
+    - ``extent_text``: how many of all rows and columns are drawn; empty if all are.
     - ``sample_note``: a part of the caption: the size of the sample, or what is not drawn.
     - ``caption``: the parts of the caption; parts that do not fit are left out.
     - ``legend``: the text, the style, and the kind of mark (such as ``dots``) of each entry.
-    - ``word_columns``: the columns of texts to the right of the rows.
-    - ``labels``: the names of lines at their right ends: the value at the end, text and style.
+    - ``text_columns``: the columns of texts to the right of the rows.
+    - ``line_labels``: the names of lines at their right ends: the value at the end, text and style.
     - ``height``: the height of the area of marks in points, if there is room.
-    - ``by``: the names of the columns whose values name a mark, besides the key columns.
-    - ``bounds``: the columns ``…_low`` and ``…_high`` of the confidence intervals that are drawn.
+    - ``mark_columns``: the names of the columns whose values name a mark, besides the key columns.
+    - ``interval_frame``: the columns ``…_low`` and ``…_high`` of the drawn confidence intervals.
     """
 
     kind: str
@@ -193,22 +193,22 @@ class Spec:
     y: Scale
     marks: Sequence[Mark]
     headline: str = ""
-    how_to_read: str = ""
-    window: str = ""
-    extent: str = ""
+    reading_note: str = ""
+    window_text: str = ""
+    extent_text: str = ""
     sample_note: str = ""
     caption: Texts = ()
     legend: Sequence[tuple[str, Style, str]] = ()
-    word_columns: Sequence[WordColumn] = ()
-    labels: Sequence[tuple[float, str, Style]] = ()
+    text_columns: Sequence[TextColumn] = ()
+    line_labels: Sequence[tuple[float, str, Style]] = ()
     height: float = 180.0
-    by: Texts = ()
-    bounds: pd.DataFrame | None = None
+    mark_columns: Texts = ()
+    interval_frame: pd.DataFrame | None = None
 
     @property
     def title_with_extent(self) -> str:
         """The title, followed by how many of all rows and columns are drawn."""
-        return f"{self.title}, {self.extent}".removesuffix(", ")
+        return f"{self.title}, {self.extent_text}".removesuffix(", ")
 
     @property
     def finding(self) -> str:
@@ -216,21 +216,21 @@ class Spec:
         texts_by_label: dict[str, list[str]] = {}
         for mark in self.marks:
             for tooltip in mark.tooltips:
-                label, label_text = f"{tooltip}\n".split("\n")[:2]
+                mark_label, label_text = f"{tooltip}\n".split("\n")[:2]
                 if self.x.kind in ("time", "names"):
-                    label, _, position = label.rpartition(", ")
+                    mark_label, _, position = mark_label.rpartition(", ")
                     label_text = f"{position} {label_text}"
-                texts_by_label.setdefault(label, []).append(label_text.replace(": ", " "))
-        for row, name in enumerate(self.y.names if not texts_by_label else ()):
-            words = [
-                f"{column.heading} {column.words[row]}".strip()
-                for column in self.word_columns
-                if column.words[row]
+                texts_by_label.setdefault(mark_label, []).append(label_text.replace(": ", " "))
+        for row, name in enumerate(self.y.category_names if not texts_by_label else ()):
+            column_texts = [
+                f"{column.heading} {column.texts[row]}".strip()
+                for column in self.text_columns
+                if column.texts[row]
             ]
-            texts_by_label[name.full or str(row + 1)] = words
-        row_texts = [f"{label}: {join_some([*dict.fromkeys(label_texts)], 6)}"
-                 for label, label_texts in texts_by_label.items()]  # fmt: skip
-        notes = [word for mark in self.marks if not texts_by_label for word in mark.words]
+            texts_by_label[name.full_text or str(row + 1)] = column_texts
+        row_texts = [f"{mark_label}: {join_some([*dict.fromkeys(label_texts)], 6)}"
+                     for mark_label, label_texts in texts_by_label.items()]  # fmt: skip
+        notes = [mark_text for mark in self.marks if not texts_by_label for mark_text in mark.texts]
         sentences = filter(None, [self.headline, *notes, join_some(row_texts, 12, "; ")])
         return visible(f"{self.title_with_extent}: {'; '.join(sentences)}")
 
@@ -264,7 +264,7 @@ class Spec:
             If there is no such column. If there is no such mark, or several.
         """
         frame = self.data.frame
-        bounds = self.bounds
+        bounds = self.interval_frame
         explainer = Explainer(within)
         row = self._row_selector(mark)
         if self.kind == "counts":
@@ -281,8 +281,8 @@ class Spec:
     @property
     def _label_columns(self) -> list[str]:
         """The names of the columns that identify a mark: label columns, then key columns."""
-        names = (*(self.by or (self.data.label_column or "",)), *self.data.key_columns)
-        return [*dict.fromkeys(filter(None, names))]
+        mark_columns = self.mark_columns or [self.data.label_column or ""]
+        return [*dict.fromkeys(filter(None, (*mark_columns, *self.data.key_columns)))]
 
     def _row_selector(self, mark: Any) -> Any:
         """Return the row of a mark: None, a position, or a mapping of columns to values.

@@ -43,7 +43,7 @@ _STYLE_SETTINGS = json.loads(Path(__file__).with_name("looks.json").read_bytes()
 - ``states``: styles of states, such as "good", each with all words that have this meaning.
 """
 
-_FILLS_WITHOUT_NUMBER = "hatched", "dotted", "empty"
+_MISSING_VALUE_FILLS = "hatched", "dotted", "empty"
 """The fills of marks without a number: not measured, no value given, and any other reason."""
 HATCH_BY_FILL = {"hatched": "////", "dotted": ".."}
 """The hatch pattern of a fill in matplotlib; plotly uses only its first character."""
@@ -67,7 +67,7 @@ class Style:
     @property
     def colour_key(self) -> str:
         """The name of the colour in a `Palette` with which marks of this style are drawn."""
-        return "hatch" if self.fill in _FILLS_WITHOUT_NUMBER else self.colour
+        return "hatch" if self.fill in _MISSING_VALUE_FILLS else self.colour
 
     def glyph(self, kind: str) -> str:
         """Return the character that stands for this style in a legend.
@@ -100,19 +100,19 @@ OWN_STYLE = Style("blue")
 INK_STYLE = Style("ink", "")
 MUTED_STYLE = Style("muted")
 UNMEASURED_STYLE, NO_VALUE_STYLE, NO_NUMBER_STYLE = (
-    Style("lack", fill=fill) for fill in _FILLS_WITHOUT_NUMBER
+    Style("lack", fill=fill) for fill in _MISSING_VALUE_FILLS
 )
 
-_STATES_BY_STYLE = {
+_STATE_NAMES_BY_STYLE = {
     Style(colour, symbol, tuple(dash), fill): words
     for colour, symbol, dash, fill, words in _STYLE_SETTINGS["states"]
 }
-GOOD_STYLE, _, BAD_STYLE, NEUTRAL_STYLE, _, _ = _STATES_BY_STYLE
+GOOD_STYLE, _, BAD_STYLE, NEUTRAL_STYLE, _, _ = _STATE_NAMES_BY_STYLE
 """The styles of states by their meaning.
 
 `NEUTRAL_STYLE` is also that of other brands beside an own brand.
 """
-_STYLE_BY_STATE = {word: style for style, words in _STATES_BY_STYLE.items() for word in words}
+_STYLE_BY_STATE = {word: style for style, words in _STATE_NAMES_BY_STYLE.items() for word in words}
 
 WORDS_BY_STATUS = {status: str(_STYLE_SETTINGS["words"][status]) for status in Status}
 """How pictures and reports write each availability status."""
@@ -127,8 +127,8 @@ class Palette(dict[str, str]):
     The arguments after ``is_dark`` replace colours by name.
     """
 
-    def __init__(self, is_dark: bool = False, **others: str) -> None:
-        super().__init__(DARK_COLOURS if is_dark else LIGHT_COLOURS, **others)
+    def __init__(self, is_dark: bool = False, **colour_overrides: str) -> None:
+        super().__init__(DARK_COLOURS if is_dark else LIGHT_COLOURS, **colour_overrides)
         self.ramp = _STYLE_SETTINGS["ramps"][is_dark]
         """The colours of the cells of heat maps, from the weakest to the strongest."""
 
@@ -140,7 +140,7 @@ class Palette(dict[str, str]):
         """
         name, _, strength = name.partition("/")
         if name == "on":
-            return "#000000" if luminance(self[f"ramp/{strength}"]) > 0.18 else "#fefefe"
+            return "#000000" if compute_luminance(self[f"ramp/{strength}"]) > 0.18 else "#fefefe"
         return to_hex(LinearSegmentedColormap.from_list("", self.ramp)(float(strength)))
 
     def mark_colours(
@@ -153,30 +153,30 @@ class Palette(dict[str, str]):
         """
         if strength is not None:
             return [self[f"ramp/{box_strength}"] for box_strength in strength], self["paper"], 0.5
-        if style.fill in _FILLS_WITHOUT_NUMBER:
+        if style.fill in _MISSING_VALUE_FILLS:
             return self["lack"], self["hatch"], 0.0
         if style.fill == "hollow":
             return self["paper"], self[style.colour_key], 1.2
         return self[style.colour_key], self["paper"], 0.6
 
 
-def luminance(colour: str) -> float:
+def compute_luminance(colour: str) -> float:
     """Return the luminance of a colour, from 0 (black) to 1 (white)."""
     return float(np.dot(np.power(to_rgb(colour), 2.2), (0.2126, 0.7152, 0.0722)))
 
 
-def _state_key(text: str) -> str:
+def _state_key(state_text: str) -> str:
     """Return the key of a text in the dict of known states: ``Not run`` becomes ``not_run``."""
-    return text.lower().replace(" ", "_")
+    return state_text.lower().replace(" ", "_")
 
 
 def are_states(texts: Iterable[str]) -> bool:
     """Return whether at least half of the texts are known states, such as ``passed``."""
-    state_flags = [_state_key(text) in _STYLE_BY_STATE for text in texts]
-    return 2 * sum(state_flags) >= max(len(state_flags), 1)
+    is_known_state = [_state_key(state_text) in _STYLE_BY_STATE for state_text in texts]
+    return 2 * sum(is_known_state) >= max(len(is_known_state), 1)
 
 
-def styles_for(
+def choose_styles(
     texts: Iterable[str], *, as_states: bool = False, as_engines: bool = False
 ) -> dict[str, Style]:
     """Return a dict from text to style: states have fixed colours, other texts colours in turn.
@@ -187,21 +187,26 @@ def styles_for(
 
     Examples
     --------
-    >>> styles_for(["negative", "positive"])["positive"] == GOOD_STYLE
+    >>> choose_styles(["negative", "positive"])["positive"] == GOOD_STYLE
     True
     """
     # "(none)" comes last.
     ordered_texts = sorted(dict.fromkeys(texts), key=lambda text: text == NO_VALUE_TEXT)
-    has_states = as_states or sum(_state_key(text) in _STYLE_BY_STATE for text in ordered_texts) > 1
-    as_engines |= any(map(engine_style, ordered_texts))
+    has_states = (
+        as_states
+        or sum(_state_key(category_text) in _STYLE_BY_STATE for category_text in ordered_texts) > 1
+    )
+    as_engines |= any(map(find_engine_style, ordered_texts))
 
     def candidate_styles(text: str) -> Sequence[Style]:
         """Return the styles that a text may have; a style that no other text has is preferred."""
-        if engine := engine_style(text):
-            return [engine]
-        if has_states and (state := _STYLE_BY_STATE.get(_state_key(text))):
+        if known_engine_style := find_engine_style(text):
+            return [known_engine_style]
+        if has_states and (state_style := _STYLE_BY_STATE.get(_state_key(text))):
             # Of two states with the same meaning the second is hollow, but not beside its word.
-            return [state] if as_states else [state, replace(state, fill="hollow")]
+            return (
+                [state_style] if as_states else [state_style, replace(state_style, fill="hollow")]
+            )
         if as_states or text == NO_VALUE_TEXT or text.startswith(("not ", "not_")):
             return [NEUTRAL_STYLE]
         # The name of an engine that no list names determines its colour.
@@ -211,16 +216,16 @@ def styles_for(
         return [*other_styles, *SERIES_STYLES] if as_engines else _CATEGORY_STYLES
 
     style_by_text: dict[str, Style] = {}
-    for text in sorted(ordered_texts, key=lambda text: len(candidate_styles(text)) > 2):
+    for category_text in sorted(ordered_texts, key=lambda text: len(candidate_styles(text)) > 2):
         used_colours_and_fills = [(style.colour, style.fill) for style in style_by_text.values()]
-        style_by_text[text] = min(
-            candidate_styles(text),
+        style_by_text[category_text] = min(
+            candidate_styles(category_text),
             key=lambda style: used_colours_and_fills.count((style.colour, style.fill)),
         )
-    return {text: style_by_text[text] for text in ordered_texts}
+    return {category_text: style_by_text[category_text] for category_text in ordered_texts}
 
 
-def engine_style(name: str) -> Style | None:
+def find_engine_style(name: str) -> Style | None:
     """Return the style of a known engine (AI assistant), the same in all pictures; else None."""
     slug = re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
@@ -241,12 +246,12 @@ _IDENTIFIER_PATTERN = re.compile(
 )
 
 
-def in_words(text: str) -> str:
+def humanize_identifiers(text: str) -> str:
     """Return a text in which names of columns and codes are written as plain words.
 
     Examples
     --------
-    >>> in_words("paired by prompt_id, of the mention_rate: TOO_FEW")
+    >>> humanize_identifiers("paired by prompt_id, of the mention_rate: TOO_FEW")
     'paired by prompt, of the mention rate: too few'
     """
     return _IDENTIFIER_PATTERN.sub(
@@ -254,7 +259,7 @@ def in_words(text: str) -> str:
     )
 
 
-def source_phrases(sources: tuple[Source, ...]) -> list[str]:
+def describe_sources(sources: tuple[Source, ...]) -> list[str]:
     """Return phrases for a caption: the host, section and fetch time of a response.
 
     ``sources`` are the API responses. For several responses, the phrases are only their number and
@@ -264,49 +269,53 @@ def source_phrases(sources: tuple[Source, ...]) -> list[str]:
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
     (source,) = sources
-    fetched_minute = fetch_time(source.fetched_at)[:16]
-    stale_note = ", expired cache" if source.stale else ""
+    fetched_minute = format_fetch_time(source.fetched_at)[:16]
+    expired_note = ", expired cache" if source.stale else ""
     return [
         hosts,
         source.section or "",
-        fetched_minute and f"fetched {fetched_minute} UTC{stale_note}",
+        fetched_minute and f"fetched {fetched_minute} UTC{expired_note}",
     ]
 
 
-def fetch_time(fetched_at: str | None) -> str:
+def format_fetch_time(fetched_at: str | None) -> str:
     """Return an ISO 8601 time in the form ``2026-11-18 09:30:00``, or "" for None."""
     return (fetched_at or "")[:19].replace("T", " ")
 
 
-def column_title(name: str) -> str:
+def make_column_title(name: str) -> str:
     """Return the name of a column in plain words, as a heading.
 
     Examples
     --------
-    >>> column_title("mention_rate"), column_title("action_id"), column_title("url")
+    >>> make_column_title("mention_rate"), column_title("action_id"), column_title("url")
     ('Mention rate', 'Action', 'URL')
     """
     return capitalize(humanize(re.sub("^(meta|totals|data|attributes)_|_id$", "", name) or name))
 
 
-def describe_scope(query: str | None) -> str:
+def describe_scope(scope_query: str | None) -> str:
     """Return a query string such as ``days=30&engine=x`` in words: ``last 30 days, engine x``."""
-    filters = parse_qs(query or "")
+    filters = parse_qs(scope_query or "")
     window_phrases = [f"last {days} days" for days in filters.pop("days", [])[:1]]
-    filter_phrases = [f"{name} {', '.join(values)}" for name, values in filters.items()]
+    filter_phrases = [
+        f"{name} {', '.join(filter_values)}" for name, filter_values in filters.items()
+    ]
     return ", ".join(window_phrases + filter_phrases)
 
 
-def extent_phrase(count: int, total: int, noun: str = "", *, which_rows: str = "first") -> str:
+def describe_extent(
+    count: int, total_count: int, noun: str = "", *, row_selection: str = "first"
+) -> str:
     """Return a phrase that says how many of all rows or columns are drawn; "" if all are.
 
-    ``which_rows`` says which of them are drawn, such as "first"; ``noun`` follows the numbers.
+    ``row_selection`` says which of them are drawn, such as "first"; ``noun`` follows the numbers.
 
     Examples
     --------
-    >>> extent_phrase(15, 42, which_rows="last"), extent_phrase(3, 3)
+    >>> describe_extent(15, 42, which_rows="last"), extent_phrase(3, 3)
     ('the last 15 of 42', '')
-    >>> extent_phrase(3, 9, " columns")
+    >>> describe_extent(3, 9, " columns")
     'the first 3 of 9 columns'
     """
-    return f"the {which_rows} {count} of {total}{noun}" * (count < total)
+    return f"the {row_selection} {count} of {total_count}{noun}" * (count < total_count)

@@ -18,39 +18,39 @@ from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import capitalize, counted, drop_inner_stops, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
-    CONTEXT_COLUMNS,
-    HOST_AND_DAYS,
+    HOST_AND_DAYS_COLUMNS,
     NO_VALUE_GIVEN,
     OWNER_COLUMNS,
-    Options,
+    REQUEST_COLUMNS,
     PlotData,
+    PlotOptions,
     cached_by_column,
-    missing_reasons,
+    compute_intervals,
+    find_missing_reasons,
     rescale_to_unit_range,
-    to_days,
+    to_epoch_days,
     to_plot_data,
-    whiskers,
 )
 from aatoolkit.display.plot.rows import (
     INFINITY,
     NAN,
     Cell,
-    column_pairs,
-    missing_style,
-    names_of,
-    row_spec,
+    choose_missing_style,
+    find_column_pairs,
+    make_row_names,
+    make_row_spec,
+    make_scale,
     sample_size_texts,
-    scale_for,
 )
 from aatoolkit.display.plot.spec import (
     NO_SCALE,
+    DisplayName,
     Mark,
-    Name,
     Scale,
     Spec,
-    WordColumn,
-    floats,
-    line_segments,
+    TextColumn,
+    make_line_segments,
+    to_floats,
 )
 from aatoolkit.display.plot.style import (
     BAD_STYLE,
@@ -64,10 +64,10 @@ from aatoolkit.display.plot.style import (
     WORDS_BY_STATUS,
     Style,
     Texts,
-    column_title,
-    extent_phrase,
-    in_words,
-    styles_for,
+    choose_styles,
+    describe_extent,
+    humanize_identifiers,
+    make_column_title,
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
 from aatoolkit.stats.explain import Explainer
@@ -80,7 +80,7 @@ _METRIC_PATTERN = re.compile(r"(?i)\b(metric|kpi|measure|indicator|key figure)s?
 """Matches names of tables and of columns whose rows are different measures."""
 
 
-class Card(NamedTuple):
+class KeyFigureCard(NamedTuple):
     """The texts of a key figure: its label, value, change, interval and sample size.
 
     If the value is a state, such as ``passed``, a symbol in ``symbol_style`` is drawn before it.
@@ -88,7 +88,7 @@ class Card(NamedTuple):
 
     label: str
     value: str
-    change: str = ""
+    change_text: str = ""
     interval: str = ""
     sample_size: str = ""
     symbol_style: Style | None = None
@@ -99,17 +99,17 @@ class Card(NamedTuple):
         return self.label.partition(" (")[0].lower().replace(" ", "_")
 
 
-def figures(data: PlotData, options: Options) -> Spec | None:
+def make_figures_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a picture with one row of texts per key figure; None if the data have no key figures.
 
     If the frame has a single row, each of its columns is a key figure; else each of its rows is.
     """
     has_single_row = len(data) == 1 and not options.x
-    cards, columns = (_row_cards if has_single_row else key_figures)(data, options)
+    cards, columns = (_make_row_cards if has_single_row else make_key_figure_cards)(data, options)
     if not cards:
         return None
     if data.overall_availability.status == Status.UNAVAILABLE:
-        return plain_table(data.first_rows(0), options)
+        return make_plain_table_spec(data.first_rows(0), options)
     drawn_cards = cards[: options.max_rows(_MAX_ROWS)]
     title = capitalize(data.table_words or ", ".join(map(humanize, columns)))
     constant_text = ", ".join(data.label_by_constant_key().values())
@@ -123,12 +123,13 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         card_texts.sort(key=lambda card_text: "%" not in card_text)
         headline = ": ".join(filter(None, [constant_text, *card_texts[:1]])) * bool(card_texts)
     else:  # changes in percentage points are changes of rates
-        card_texts = [f"{label} {value} ({change})" for label, value, change, *_ in drawn_cards
-                 if change.endswith("pp")]  # fmt: skip
-        headline = _states_text(data, state_column) if state_column else ", ".join(card_texts[:2])
+        card_texts = [f"{label} {value} ({change_text})"
+                      for label, value, change_text, *_ in drawn_cards
+                      if change_text.endswith("pp")]  # fmt: skip
+        headline = _count_states(data, state_column) if state_column else ", ".join(card_texts[:2])
     if constant_text not in headline:
         title = f"{constant_text}: {title}"
-    card_labels, *text_columns, symbol_styles = zip(*drawn_cards, strict=True)
+    card_labels, *texts_by_column, symbol_styles = zip(*drawn_cards, strict=True)
     sparklines = []
     # The daily values are those of the whole; parts of it have no line.
     for row, card in enumerate(
@@ -140,37 +141,39 @@ def figures(data: PlotData, options: Options) -> Spec | None:
             sparklines.append(
                 Mark("line", np.linspace(0, 1, len(y_positions)), y_positions, OWN_STYLE, size=1.2)
             )
-    how_to_read = "Lines: by day. " * bool(sparklines)
-    if any(text_columns[2]):
-        how_to_read += "Intervals: as if counts were independent"
+    reading_note = "Lines: by day. " * bool(sparklines)
+    if any(texts_by_column[2]):
+        reading_note += "Intervals: as if counts were independent"
     align = "right" if {*columns} <= {*data.number_columns} else "left"
-    word_columns = [
-        WordColumn(column_texts, heading, align, heading == "Value",
+    text_columns = [
+        TextColumn(column_texts, heading, align, heading == "Value",
                    symbol_styles if any(symbol_styles) and heading == "Value" else ())
         for heading, column_texts in zip(
-            ("Value", "Change", f"{LEVEL:.0%} interval", "Sample"), text_columns, strict=True
+            ("Value", "Change", f"{LEVEL:.0%} interval", "Sample"), texts_by_column, strict=True
         )
         if any(column_texts)
     ]  # fmt: skip
     if state_column:
-        word_columns.insert(1, _word_column(data.first_rows(len(drawn_cards)), state_column))
-    return row_spec(
+        text_columns.insert(1, _make_text_column(data.first_rows(len(drawn_cards)), state_column))
+    return make_row_spec(
         "figures" if {*columns} & {*data.number_columns} else "table", data, title,
-        [*map(Name, card_labels)], (), NO_SCALE, columns, total=len(cards),
-        word_columns=word_columns,
-        extra_marks=sparklines, headline=headline, how_to_read=how_to_read.removesuffix(". "),
+        [*map(DisplayName, card_labels)], (), NO_SCALE, columns, total_rows=len(cards),
+        text_columns=text_columns,
+        extra_marks=sparklines, headline=headline, reading_note=reading_note.removesuffix(". "),
     )  # fmt: skip
 
 
-def _cards(data: PlotData, labels: Texts, column: str, earlier_column: str = "") -> list[Card]:
-    """Return a `Card` (the texts of a key figure) for each row, with the value in a column.
+def _make_cards(
+    data: PlotData, labels: Texts, column: str, earlier_column: str = ""
+) -> list[KeyFigureCard]:
+    """Return a `KeyFigureCard` for each row, with the value in a column.
 
     ``labels`` are the labels of the cards. If ``earlier_column`` is given, a card also has the
     change from the value in this column.
     """
-    bounds = whiskers(data, column)
+    bounds = compute_intervals(data, column)
     return [
-        Card(
+        KeyFigureCard(
             f"{label} (1 is best)" if unit == RANK else label,
             missing_reason or number(value, unit),
             signed(value - earlier_value, unit) if value + earlier_value == value + earlier_value
@@ -180,46 +183,48 @@ def _cards(data: PlotData, labels: Texts, column: str, earlier_column: str = "")
         )
         for label, value, earlier_value, unit, sample_text, missing_reason, low, high in zip(
             labels, data.values(column),
-            data.values(earlier_column) if earlier_column else floats([NAN] * len(data)),
+            data.values(earlier_column) if earlier_column else to_floats([NAN] * len(data)),
             data.units(column), sample_size_texts(data, data.sample_column(column)),
-            missing_reasons(data, column), bounds.low, bounds.high, strict=True,
+            find_missing_reasons(data, column), bounds.low, bounds.high, strict=True,
         )
     ]  # fmt: skip
 
 
-def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
-    """Convert a frame with a single row to one `Card` (the texts of a key figure) per column.
+def _make_row_cards(data: PlotData, options: PlotOptions) -> tuple[list[KeyFigureCard], Texts]:
+    """Convert a frame with a single row to one `KeyFigureCard` per column.
 
     Returns the cards, and the names of their columns. Columns that say only where the row is from
     have no card.
     """
-    excluded_columns = (*data.label_by_constant_key(), *CONTEXT_COLUMNS, *OWNER_COLUMNS)
+    excluded_columns = (*data.label_by_constant_key(), *REQUEST_COLUMNS, *OWNER_COLUMNS)
     # States first, then numbers.
-    names = sorted(
+    sorted_columns = sorted(
         data.kind_by_column,
         key=lambda name: (not data.has_states(name), data.kind_by_column[name] != "number"),
     )
     # Words are left out where there are none; a number says why it is missing.
     columns = options.y or [
-        name for name in names if name not in excluded_columns
+        name for name in sorted_columns if name not in excluded_columns
         and (data.kind_by_column[name] == "number"
-             or data.texts(name)[0] not in (NO_VALUE_TEXT, "", "[]", "()"))
+             or data.column_texts(name)[0] not in (NO_VALUE_TEXT, "", "[]", "()"))
     ]  # fmt: skip
     cards = []
     for name in columns:
-        word_column = _word_column(data, name)
+        text_column = _make_text_column(data, name)
         if data.kind_by_column[name] != "number":
-            cards.append(Card(word_column.heading, word_column.words[0],
-                              symbol_style=next(iter(word_column.symbol_styles), None))
+            cards.append(KeyFigureCard(text_column.heading, text_column.texts[0],
+                                       symbol_style=next(iter(text_column.symbol_styles), None))
                          )  # fmt: skip
             continue
-        label = f"{word_column.heading}{_SCORE_SUFFIX * (data.unit(name) == SCORE)}"
-        cards += _cards(data, [label], name)
+        label = f"{text_column.heading}{_SCORE_SUFFIX * (data.unit(name) == SCORE)}"
+        cards += _make_cards(data, [label], name)
     return cards, columns
 
 
-def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
-    """Convert each row to a `Card` (the texts of a key figure), if the rows are different metrics.
+def make_key_figure_cards(
+    data: PlotData, options: PlotOptions
+) -> tuple[list[KeyFigureCard], Texts]:
+    """Convert each row to a `KeyFigureCard`, if the rows are different metrics.
 
     Returns the cards, and the names of the columns that they show, the main one first. If the rows
     are no metrics, there are no cards.
@@ -231,7 +236,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
         single_columns = [
             name for name in data.number_columns if data.unit_column(name) and "control" not in name
         ][:1]
-        columns = next(column_pairs(data), single_columns)
+        columns = next(find_column_pairs(data), single_columns)
     if x is None or len(columns) not in (1, 2) or (options.y and not options.kind):
         return [], ()
     value_column = columns[-1]
@@ -241,10 +246,10 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     card_labels = [*map(capitalize, data.row_labels(x))]
     if "metric" in data.kind_by_column and x != "metric":
         card_labels = [*map("{} · {}".format, card_labels, data.labels("metric"))]
-    return _cards(data, card_labels, value_column, *columns[:-1]), columns[::-1]
+    return _make_cards(data, card_labels, value_column, *columns[:-1]), columns[::-1]
 
 
-def metrics(data: PlotData, options: Options) -> Spec | None:
+def make_metrics_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a table with a row per thing, such as a page, and a column per metric of it.
 
     Returns None if the rows are no values of metrics in several units.
@@ -264,8 +269,8 @@ def metrics(data: PlotData, options: Options) -> Spec | None:
     frame = data.frame.assign(cell=cells).pivot_table(
         "cell", thing, metric, aggfunc="first", sort=False
     )
-    spec = _table("metrics", to_plot_data(frame), options, [*frame], thing)
-    return replace(spec, data=data, columns=[value], title=data.title(data.table_words, thing))
+    spec = _make_table_spec("metrics", to_plot_data(frame), options, [*frame], thing)
+    return replace(spec, data=data, columns=[value], title=data.make_title(data.table_words, thing))
 
 
 # --- tables of states and of text -------------------------------------------------------------
@@ -275,7 +280,7 @@ _MAX_COLUMNS = 4
 """The maximum numbers of rows and columns of a table."""
 
 
-def states(data: PlotData, options: Options) -> Spec | None:
+def make_states_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a table of rows with their states, such as ``passed``, and a symbol for each state.
 
     Returns None if no column has states.
@@ -288,10 +293,10 @@ def states(data: PlotData, options: Options) -> Spec | None:
         or data.has_untitled_ids(x) or data.frame[x].isna().any()
     ):  # fmt: skip
         return None
-    columns = table_columns(data, x)
+    columns = choose_table_columns(data, x)
     if not (columns and _has_symbols(data, columns[0])):
         return None
-    return _table("verdicts", data, options, columns, x, _states_text(data, columns[0]))
+    return _make_table_spec("verdicts", data, options, columns, x, _count_states(data, columns[0]))
 
 
 def _has_symbols(data: PlotData, name: str) -> bool:
@@ -305,7 +310,7 @@ def _has_symbols(data: PlotData, name: str) -> bool:
     )
 
 
-def table_columns(
+def choose_table_columns(
     data: PlotData, x: str | None = None, max_columns: int = _MAX_COLUMNS
 ) -> list[str]:
     """Return the names of at most ``max_columns`` columns to show in a table.
@@ -313,7 +318,10 @@ def table_columns(
     ``x`` is the column that names the rows, if there is one: it is left out, and columns of states
     come first.
     """
-    excluded_columns = (*CONTEXT_COLUMNS, *((x, *HOST_AND_DAYS, *data.key_columns) if x else ()))
+    excluded_columns = (
+        *REQUEST_COLUMNS,
+        *((x, *HOST_AND_DAYS_COLUMNS, *data.key_columns) if x else ()),
+    )
     columns = [
         name for name, kind in data.kind_by_column.items()
         if name not in excluded_columns and not name.endswith("_currency")  # amounts have it
@@ -322,10 +330,10 @@ def table_columns(
     # Constants and identifiers without a title come last, and of equal columns one is enough.
     first_rows = data.first_rows(99)
     columns.sort(key=lambda name: (
-        bool(x) and not _has_symbols(data, name), len({*cell_texts(first_rows, name)}) < 2,
+        bool(x) and not _has_symbols(data, name), len({*format_cells(first_rows, name)}) < 2,
         first_rows.has_untitled_ids(name), name in OWNER_COLUMNS,
     ))  # fmt: skip
-    columns = [*{tuple(cell_texts(first_rows, name)): name for name in columns}.values()]
+    columns = [*{tuple(format_cells(first_rows, name)): name for name in columns}.values()]
     number_columns = [name for name in columns if data.kind_by_column[name] == "number"]
     other_columns = [name for name in columns if name not in number_columns]
     other_columns = other_columns[: max_columns - min(len(number_columns), max_columns // 2)]
@@ -335,25 +343,25 @@ def table_columns(
     return [*dict.fromkeys([*distinguishing_keys, *other_columns, *number_columns])][:max_columns]
 
 
-def _states_text(data: PlotData, name: str) -> str:
+def _count_states(data: PlotData, name: str) -> str:
     """Return how many rows have each state, such as "Result: 5 passed, 2 failed"."""
-    count_by_state = Counter(_word_column(data, name).words)
+    count_by_state = Counter(_make_text_column(data, name).texts)
     texts = [f"{count} {state}" for state, count in count_by_state.most_common(4)]
     if {*count_by_state} <= {"yes", "no"}:
         texts = [f"{count_by_state['yes']} of {len(data)}"]
-    return f"{column_title(name)}: {', '.join(texts)}"
+    return f"{make_column_title(name)}: {', '.join(texts)}"
 
 
-def stages(data: PlotData, options: Options) -> Spec | None:
+def make_stages_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a table of the stages of a funnel; None if the frame is no such result."""
     if options.is_chosen or not data.table_name.startswith("statistics:funnel"):
         return None
     columns = [name for name in data.number_columns if name != "n"]
-    return _table("stages", data, options, columns, data.key_columns[0])
+    return _make_table_spec("stages", data, options, columns, data.key_columns[0])
 
 
-def _table(
-    kind: str, data: PlotData, options: Options, columns: Texts, x: str | None = None,
+def _make_table_spec(
+    kind: str, data: PlotData, options: PlotOptions, columns: Texts, x: str | None = None,
     headline: str = "",
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of a table with the first rows of ``columns``.
@@ -362,59 +370,66 @@ def _table(
     """
     max_rows = options.max_rows(_MAX_ROWS)
     drawn_rows = data.first_rows(max_rows * (1 if x or columns[1:] else 2))
-    word_columns = [_word_column(drawn_rows, name) for name in columns]
-    words = pd.Series(word_columns[0].words if columns else ())
+    text_columns = [_make_text_column(drawn_rows, name) for name in columns]
+    row_texts = pd.Series(text_columns[0].texts if columns else ())
     if not x and columns[1:]:  # words of the row above are not repeated
-        word_columns[0] = replace(word_columns[0], words=[*words.where(words != words.shift(), "")])
-    elif len(words) > max_rows:  # a single column goes on beside itself
-        word_columns = [
-            WordColumn([*words.reindex(range(start, start + max_rows), fill_value="")],
-                       word_columns[0].heading)
-            for start in range(0, len(words), max_rows)
+        text_columns[0] = replace(
+            text_columns[0], texts=[*row_texts.where(row_texts != row_texts.shift(), "")]
+        )
+    elif len(row_texts) > max_rows:  # a single column goes on beside itself
+        text_columns = [
+            TextColumn([*row_texts.reindex(range(start, start + max_rows), fill_value="")],
+                       text_columns[0].heading)
+            for start in range(0, len(row_texts), max_rows)
         ]  # fmt: skip
-    row_names = names_of(drawn_rows, x) if x else [Name("")] * min(len(drawn_rows), max_rows)
+    row_names = (
+        make_row_names(drawn_rows, x) if x else [DisplayName("")] * min(len(drawn_rows), max_rows)
+    )
     title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
     if x:
         title += f" by {humanize(data.row_noun(x))}"
-    spec = row_spec(
-        kind, drawn_rows, capitalize(title), row_names, (), NO_SCALE, columns, total=0,
-        headline=headline, word_columns=word_columns,
+    spec = make_row_spec(
+        kind, drawn_rows, capitalize(title), row_names, (), NO_SCALE, columns, total_rows=0,
+        headline=headline, text_columns=text_columns,
     )  # fmt: skip
-    return replace(spec, extent=extent_phrase(len(drawn_rows), len(data)))
+    return replace(spec, extent_text=describe_extent(len(drawn_rows), len(data)))
 
 
-def _word_column(data: PlotData, name: str) -> WordColumn:
+def _make_text_column(data: PlotData, name: str) -> TextColumn:
     """Return a column of the data as texts, with a coloured symbol before each state."""
-    row_texts = data.texts(name)
-    reasons = missing_reasons(data, name)
-    shown_texts = cell_texts(data, name)
-    style_by_text = styles_for(row_texts, as_states=True) if data.has_states(name) else {}
+    row_texts = data.column_texts(name)
+    reasons = find_missing_reasons(data, name)
+    shown_texts = format_cells(data, name)
+    style_by_text = choose_styles(row_texts, as_states=True) if data.has_states(name) else {}
     if data.kind_by_column[name] == "flag":
         style_by_text = {"True": OWN_STYLE, "False": NEUTRAL_STYLE}
-    symbol_styles = [None if reason == NO_VALUE_GIVEN else missing_style(reason) if reason
-             else style_by_text.get(word)
-             for reason, word in zip(reasons, row_texts,
-                                     strict=True)] if style_by_text else ()  # fmt: skip
-    shown_texts = [(reason if symbol_styles else "–") if reason else text
-             for reason, text in zip(reasons, shown_texts, strict=True)]  # fmt: skip
+    symbol_styles = [None if reason == NO_VALUE_GIVEN else choose_missing_style(reason) if reason
+                     else style_by_text.get(row_text)
+                     for reason, row_text in zip(reasons, row_texts,
+                                                 strict=True)] if style_by_text else ()  # fmt: skip
+    shown_texts = [(reason if symbol_styles else "–") if reason else shown_text
+                   for reason, shown_text in zip(reasons, shown_texts, strict=True)]  # fmt: skip
     align = "right" if data.kind_by_column[name] in ("number", "code") else "left"
-    return WordColumn(shown_texts, column_title(name), align, symbol_styles=symbol_styles)
+    return TextColumn(shown_texts, make_column_title(name), align, symbol_styles=symbol_styles)
 
 
-def plain_table(data: PlotData, options: Options) -> Spec:
+def make_plain_table_spec(data: PlotData, options: PlotOptions) -> Spec:
     """Return a table of the first rows as text; if the frame has no rows, a note says why."""
     if len(data):
-        return _table("table", data, options, table_columns(data) or [*data.kind_by_column])
+        return _make_table_spec(
+            "table", data, options, choose_table_columns(data) or [*data.kind_by_column]
+        )
     status = data.overall_availability.status
-    reason = data.overall_availability.reason or ""
+    reason = humanize_identifiers(drop_inner_stops(data.overall_availability.reason or ""))
     rows_note = ", with no rows" if status != Status.UNAVAILABLE else ""
-    message = f"{WORDS_BY_STATUS[status]}{rows_note}. {in_words(drop_inner_stops(reason))}".strip()
+
+    message = f"{WORDS_BY_STATUS[status]}{rows_note}. {reason}".strip()
     style = UNMEASURED_STYLE if status in (Status.PARTIAL, Status.UNAVAILABLE) else NO_NUMBER_STYLE
-    far_right = floats(INFINITY)
-    row_middle = floats(0.5)
+    infinite_x = to_floats(INFINITY)
+    middle = to_floats(0.5)
     marks = [
-        Mark("boxes", -far_right, row_middle, style, end=far_right, size=INFINITY),
-        Mark("words", row_middle, row_middle, words=[capitalize(message)], text_shift=0),
+        Mark("boxes", -infinite_x, middle, style, ends=infinite_x, size=INFINITY),
+        Mark("words", middle, middle, texts=[capitalize(message)], text_offset=0),
     ]
     return Spec(
         "empty",
@@ -429,18 +444,21 @@ def plain_table(data: PlotData, options: Options) -> Spec:
 
 
 @cached_by_column
-def cell_texts(data: PlotData, name: str) -> Texts:
+def format_cells(data: PlotData, name: str) -> Texts:
     """Return the values of a column as a list of short texts."""
     if data.kind_by_column[name] == "number":
         return [*map(number, data.values(name), data.units(name))]
-    texts = data.labels(name)
+    cell_texts = data.labels(name)
     if data.kind_by_column[name] == "flag":
-        texts = [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
+        cell_texts = [
+            {"True": "yes", "False": "no"}.get(cell_text, cell_text) for cell_text in cell_texts
+        ]
     elif data.kind_by_column[name] == "list":
         # Commas would not tell apart sentences.
-        texts = [" · ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
-                 else str(value) for value in data.series_by_column[name]]  # fmt: skip
-    return texts
+        cell_texts = [" · ".join(map(str, value))
+                      if np.iterable(value) and not isinstance(value, str) else str(value)
+                      for value in data.series_by_column[name]]  # fmt: skip
+    return cell_texts
 
 
 # --- results of statistics --------------------------------------------------------------------
@@ -484,7 +502,7 @@ _STYLE_BY_VERDICT = {
 """The style of verdicts, where a result is coloured by verdict; all others have `BAD_STYLE`."""
 
 
-def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
+def make_result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | None:
     """Return the `Spec` (chart description) of the result of a statistic, such as a comparison.
 
     It is drawn as `RESULT_PLOT_BY_KIND` declares for this kind of picture. Returns None if the
@@ -501,14 +519,14 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
     undrawn_count = len(data)
     if "unit" in data.kind_by_column and settings.is_comparison:
         # Changes in several units have no scale in common.
-        row_units = np.array(data.texts("unit"), object)
+        row_units = np.array(data.column_texts("unit"), object)
         unit = Counter(row_units).most_common(1)[0][0]
         data = data.rows_at(np.flatnonzero(row_units == unit))
     undrawn_count -= len(data)
     drawn_rows = data.first_rows(options.max_rows(20))
-    texts_by_column = {name: cell_texts(drawn_rows, name) for name in drawn_rows.kind_by_column}
+    texts_by_column = {name: format_cells(drawn_rows, name) for name in drawn_rows.kind_by_column}
     for name in {"measure", "name"} & texts_by_column.keys():
-        texts_by_column[name] = [*map(in_words, texts_by_column[name])]
+        texts_by_column[name] = [*map(humanize_identifiers, texts_by_column[name])]
     verdicts = texts_by_column.get("verdict") or ["no interval"] * len(drawn_rows)
     is_undecided = np.array(verdicts) == CANNOT_SAY
     estimates, interval_lows, interval_highs, tick_values = (
@@ -522,15 +540,18 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
         for name in drawn_rows.metadata.key or drawn_rows.key_columns[:2]
         if name in drawn_rows.kind_by_column and name != "verdict"
     ]
-    naming_columns = [*filter(drawn_rows.varies, key_columns)] or key_columns
+    naming_columns = [*filter(drawn_rows.has_several_values, key_columns)] or key_columns
     name_parts = zip(
         *(texts_by_column[name] for name in settings.names or naming_columns), strict=True
     )
     # A row without a name is about all prompts, or is the group without a topic, "(none)".
-    row_labels = [settings.join.join(part for part in dict.fromkeys(parts)
-                             if part != NO_VALUE_TEXT or not (settings.names
-                                                              or "all prompts" in parts))
-              or settings.nothing for parts in name_parts]  # fmt: skip
+    row_labels = [
+        settings.join.join(
+            name_part for name_part in dict.fromkeys(row_name_parts) if name_part != NO_VALUE_TEXT
+            or not (settings.names or "all prompts" in row_name_parts)
+        ) or settings.nothing
+        for row_name_parts in name_parts
+    ]  # fmt: skip
     row_labels = row_labels or [settings.nothing] * len(drawn_rows)
     cells = []
     row_texts = []
@@ -551,7 +572,7 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
         reason = "" if np.isfinite(estimate_and_interval).any() else verdict.partition(" (")[0]
         row_texts.append(row_text * (not reason))
         cells.append(Cell(row, estimate_and_interval[0], style, 0.0, *estimate_and_interval[1:],
-                          kind="dots", missing_reason=reason,
+                          mark_kind="dots", missing_reason=reason,
                           tooltip=f"{row_labels[row]}\n{reason or row_text}"))  # fmt: skip
     headline = f"{row_labels[0]}: {row_texts[0] or cells[0].missing_reason}".replace("  ", ", ")
     headline *= settings.has_lead or len(drawn_rows) == 1
@@ -571,59 +592,64 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
     )  # fmt: skip
     row_positions = np.arange(len(drawn_rows))
     axis_label = settings.axis + ", lower is better" * (unit == RANK and settings.is_change)
-    x_scale = scale_for(
+    x_scale = make_scale(
         np.concatenate([estimates, interval_lows, interval_highs, tick_values]),
         {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if settings.is_change
         else unit,
         1.04, label=axis_label, is_whole=unit == RANK,
     )  # fmt: skip
     low_declaration = data.column(settings.low or settings.value)
-    level_match = re.search(r"\d+%", low_declaration.doc if low_declaration else "")
+    confidence_level_match = re.search(r"\d+%", low_declaration.doc if low_declaration else "")
     assumption_match = re.search(
         "takes .+? for independent", "; ".join(texts_by_column.get("method", ()))
     )
-    return row_spec(
+    return make_row_spec(
         kind, drawn_rows, picture_title,
-        names_of(drawn_rows, [*drawn_rows.kind_by_column, *naming_columns][-1], row_labels),
+        make_row_names(drawn_rows, [*drawn_rows.kind_by_column, *naming_columns][-1], row_labels),
         cells, x_scale,
-        [settings.value], total=len(data),
+        [settings.value], total_rows=len(data),
         headline=headline,
         # Where room is short, the verdict goes before the number.
-        word_columns=[*map(WordColumn, zip(*(text.partition("  ")[::2] for text in row_texts),
+        text_columns=[*map(TextColumn, zip(*(text.partition("  ")[::2] for text in row_texts),
                                            strict=True))],
-        extra_marks=[line_segments(tick_values, tick_values, row_positions - 0.28,
-                                   row_positions + 0.28, INK_STYLE, 1.6)],
-        how_to_read=settings.how.format(level=f"{level_match[0]} " if level_match else "")
+        extra_marks=[make_line_segments(tick_values, tick_values, row_positions - 0.28,
+                                        row_positions + 0.28, INK_STYLE, 1.6)],
+        reading_note=settings.how.format(
+            level=f"{confidence_level_match[0]} " if confidence_level_match else "")
         + (f". The test {assumption_match[0]}" if assumption_match else ""),
         sample_note=f"not drawn, in other units: {counted(undrawn_count, 'change')}"
         * bool(undrawn_count),
     )  # fmt: skip
 
 
-def changes(data: PlotData, options: Options) -> Spec | None:
+def make_changes_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a chart of the levels between changes; None if the frame is no such result."""
-    spec = result_spec("changes", data, options)
+    spec = make_result_spec("changes", data, options)
     if spec is None or np.isnan(data.values("before")).all():
         return spec
     frame = data.frame
-    edges = to_days(pd.concat([frame["from_day"][:1], frame["day"].dropna(), frame["to_day"][-1:]]))
-    levels = np.append(data.values("before")[0], data.values("after"))[: len(edges) - 1]
-    grey_areas = Mark(
-        "boxes", to_days(frame["first_day"]), data.values("after"), Style("grid"),
-        end=to_days(frame["last_day"]), size=INFINITY,
+    level_boundaries = to_epoch_days(
+        pd.concat([frame["from_day"][:1], frame["day"].dropna(), frame["to_day"][-1:]])
+    )
+    levels = np.append(data.values("before")[0], data.values("after"))[: len(level_boundaries) - 1]
+    uncertainty_boxes = Mark(
+        "boxes", to_epoch_days(frame["first_day"]), data.values("after"), Style("grid"),
+        ends=to_epoch_days(frame["last_day"]), size=INFINITY,
         tooltips=[f"level, {tooltip}" for mark in spec.marks for tooltip in mark.tooltips],
     )  # fmt: skip
     replay: Any = Explainer()._try_replay(frame)
     dots = [
-        Mark("dots", to_days(daily_data.moments(replay.arguments["date"])),
+        Mark("dots", to_epoch_days(daily_data.moments(replay.arguments["date"])),
              daily_data.values(replay.arguments["column"]), Style("rest"), size=4.0)
         for source in getattr(replay, "inputs", ())
         for daily_data in [to_plot_data(source.frame)]
     ]  # fmt: skip
     return replace(
-        spec, word_columns=(), height=150.0,
-        x=Scale(edges[0], edges[-1], "time", days=[*np.arange(edges[0], edges[-1] + 1)]),
-        y=scale_for(np.concatenate([levels, *(mark.y for mark in dots)]), data.unit("after"), 1.1),
-        marks=[grey_areas, *dots,
-               line_segments(edges[:-1], edges[1:], levels, levels, OWN_STYLE, 2.4)],
+        spec, text_columns=(), height=150.0,
+        x=Scale(level_boundaries[0], level_boundaries[-1], "time",
+                tick_days=[*np.arange(level_boundaries[0], level_boundaries[-1] + 1)]),
+        y=make_scale(np.concatenate([levels, *(mark.y for mark in dots)]), data.unit("after"), 1.1),
+        marks=[uncertainty_boxes, *dots,
+               make_line_segments(level_boundaries[:-1], level_boundaries[1:], levels, levels,
+                                  OWN_STYLE, 2.4)],
     )  # fmt: skip

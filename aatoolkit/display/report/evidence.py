@@ -10,10 +10,10 @@ import pandas as pd
 
 from aatoolkit._util.show import fold_html
 from aatoolkit.display.plot.data import PlotData
-from aatoolkit.display.plot.style import column_title
-from aatoolkit.display.plot.tables import cell_texts
-from aatoolkit.display.report.html import attribute, escape
-from aatoolkit.display.report.words import plain_words
+from aatoolkit.display.plot.style import make_column_title
+from aatoolkit.display.plot.tables import format_cells
+from aatoolkit.display.report.html import escape, format_attribute
+from aatoolkit.display.report.words import to_plain_words
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation
 from aatoolkit.stats.explain.explanation import describe_explanation
 
@@ -45,19 +45,18 @@ class TableEvidence:
             key_texts = (cell_text.replace("_", " ") if name.endswith("_id") else cell_text
                          for name in explanation.row
                          if name in self.data.kind_by_column and name != "_row"
-                         for cell_text in [cell_texts(self.data, name)[row]])  # fmt: skip
+                         for cell_text in [format_cells(self.data, name)[row]])  # fmt: skip
             self.explanations_by_row[row] = ", ".join(dict.fromkeys([row_label, *key_texts])), {}
         self.explanations_by_row[row][1][column] = explanation
-        aria_label = attribute("aria-label", "missing" * (link_text == "–"))
-        return (
-            f'<a href="#{self.explanation_anchor(row, column)}"{aria_label}>{escape(link_text)}</a>'
-        )
+        aria_label = format_attribute("aria-label", "missing" * (link_text == "–"))
+        anchor = self.get_explanation_anchor(row, column)
+        return f'<a href="#{anchor}"{aria_label}>{escape(link_text)}</a>'
 
-    def row_anchor(self, row: int) -> str:
+    def get_row_anchor(self, row: int) -> str:
         """Return the HTML id of a table row, or "" if none of its numbers is explained."""
         return f"r{self.table_id}-{row}" if row in self.explanations_by_row else ""
 
-    def explanation_anchor(self, row: int, column: str) -> str:
+    def get_explanation_anchor(self, row: int, column: str) -> str:
         """Return the HTML id of the explanation of a number, or "" if there is none."""
         _, explanation_by_column = self.explanations_by_row.get(row, ("", {}))
         return (
@@ -94,7 +93,7 @@ class SectionEvidence:
             return ""
         tables_html = "\n".join(map(self._table_html, tables))  # collects the responses
         responses_html = "".join(
-            f'<p id="{anchor}">{response_html(response)}</p>'
+            f'<p id="{anchor}">{render_response(response)}</p>'
             for response, anchor in self._anchor_by_response.items()
         )
         return fold_html(
@@ -103,13 +102,13 @@ class SectionEvidence:
 
     def _table_html(self, table: TableEvidence) -> str:
         """Return the explanations of one table as HTML, row by row."""
-        seen_lines: dict[str, Any] = {}  # what a column means is said once
+        printed_lines: dict[str, Any] = {}  # what a column means is said once
         rows_html = "\n".join(
-            self._row_html(table, row, seen_lines) for row in sorted(table.explanations_by_row)
+            self._row_html(table, row, printed_lines) for row in sorted(table.explanations_by_row)
         )
         return fold_html(escape(table.title), f"<ul>{rows_html}</ul>")
 
-    def _row_html(self, table: TableEvidence, row: int, seen_lines: dict[str, Any]) -> str:
+    def _row_html(self, table: TableEvidence, row: int, printed_lines: dict[str, Any]) -> str:
         """Return the explanations of one row as HTML.
 
         First come links to the responses that have the row, then the explanation of each of its
@@ -131,35 +130,36 @@ class SectionEvidence:
             ]
         )
         numbers_html = "".join(
-            f'<span id="{table.explanation_anchor(row, column)}">{escape(column_title(column))} '
-            f"{explanation_html(explanation, seen_lines)}</span>"
+            f'<span id="{table.get_explanation_anchor(row, column)}">'
+            f"{escape(make_column_title(column))} "
+            f"{render_explanation(explanation, printed_lines)}</span>"
             for column, explanation in explanations.items()
         )
-        row_anchor_link = f'<a href="#{table.row_anchor(row)}">{escape(row_label, 120)}</a>'
+        row_anchor_link = f'<a href="#{table.get_row_anchor(row)}">{escape(row_label, 120)}</a>'
         return (f"<li><p>{row_anchor_link}{' in ' * bool(response_links)}{response_links}:</p>"
                 f"{numbers_html}</li>")  # fmt: skip
 
 
-def explanation_html(explanation: Explanation, seen_lines: dict[str, Any]) -> str:
+def render_explanation(explanation: Explanation, printed_lines: dict[str, Any]) -> str:
     """Return the explanation of one number as HTML.
 
-    ``seen_lines`` has the lines written before, which are not repeated; new lines are added to it.
+    ``printed_lines`` has the lines written before, which are not repeated; new ones are added.
     """
     value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
-    seen_lines[""] = explanation.response  # is named above
-    lines = [*describe_explanation(explanation, seen_lines, None)]
+    printed_lines[""] = explanation.response  # is named above
+    lines = [*describe_explanation(explanation, printed_lines, None)]
     if value is None:
         value_text = "missing"
         lines = lines or ["the response has no value here"]
     notes = "; ".join(
-        plain_words(re.sub("^partial", "measured in part", line.removeprefix("missing: ")))
+        to_plain_words(re.sub("^partial", "measured in part", line.removeprefix("missing: ")))
         .rstrip(". ") for line in lines if not re.match("stated: |available$|unknown$", line)
     )  # fmt: skip
     return f"<b>{escape(value_text)}</b>{escape(f': {notes}.' if notes else '.', 700)}"
 
 
-def response_html(response: CitedResponse) -> str:
+def render_response(response: CitedResponse) -> str:
     """Return a sentence about a response as HTML: its section, host, filters, time and hash."""
-    text = escape(plain_words(str(response)), 400)
-    return f"From {re.sub('(?<=SHA-256 )[0-9a-f]+', f'<code>{response.sha256}</code>', text)}."
+    html_text = escape(to_plain_words(str(response)), 400)
+    return f"From {re.sub('(?<=SHA-256 )[0-9a-f]+', f'<code>{response.sha256}</code>', html_text)}."

@@ -11,8 +11,8 @@ import numpy as np
 
 from aatoolkit._util.text import clipped, split_long_name
 from aatoolkit.display.plot.data import Numbers, PlotData, rescale_to_unit_range
-from aatoolkit.display.plot.style import LIGHT_COLOURS, column_title
-from aatoolkit.display.plot.tables import cell_texts, table_columns
+from aatoolkit.display.plot.style import LIGHT_COLOURS, make_column_title
+from aatoolkit.display.plot.tables import choose_table_columns, format_cells
 from aatoolkit.display.report.style import COLOURS
 
 if TYPE_CHECKING:
@@ -49,23 +49,23 @@ def _with_line_break_points(text: str) -> str:
     return "<wbr>".join(map(escape, split_long_name(text))) if len(text) <= 160 else escape(text)
 
 
-def attribute(name: str, value: str) -> str:
+def format_attribute(name: str, value: str) -> str:
     """Return an attribute of an HTML element after a space; "" if its ``value`` is "".
 
     Examples
     --------
-    >>> attribute("class", "number"), attribute("id", "")
+    >>> format_attribute("class", "number"), attribute("id", "")
     (' class="number"', '')
     """
     return f' {name}="{html.escape(value)}"' if value else ""
 
 
-def bullet_list(html_items: Sequence[str]) -> str:
+def render_bullet_list(html_items: Sequence[str]) -> str:
     """Return a bullet list as HTML, or "" without items; each item is HTML."""
     return f"<ul>{''.join(f'<li>{item}</li>' for item in html_items)}</ul>" if html_items else ""
 
 
-def scrolling_table(
+def render_scrolling_table(
     caption_html: str, plain_caption: str, header_cells: Sequence[str], row_htmls: Iterable[str]
 ) -> str:
     """Return an HTML table that scrolls sideways.
@@ -79,11 +79,11 @@ def scrolling_table(
         f"<tbody>{body_html}</tbody></table>"
     )
     css_class = "wide many" if len(header_cells) > _MAX_PHONE_COLUMNS else "wide"
-    aria_label = attribute("aria-label", plain_caption[:80])
+    aria_label = format_attribute("aria-label", plain_caption[:80])
     return f'<div class="{css_class}" role="region" tabindex="0"{aria_label}>{table_html}</div>'
 
 
-def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
+def render_linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
     """Return an HTML table of the first rows, whose numbers link to their explanations.
 
     ``data`` has all rows. ``evidence`` has the rows to show, and collects the explanations of their
@@ -91,101 +91,106 @@ def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]
     """
     shown_data = evidence.data
     title = evidence.title
-    shown_columns = _columns_to_show(data, shown_data, columns)
+    shown_columns = _choose_columns(data, shown_data, columns)
     has_labels = data.kind_by_column[shown_columns[0]] in ("word", "time")
-    labels = (
-        cell_texts(shown_data, shown_columns[0])
+    row_labels = (
+        format_cells(shown_data, shown_columns[0])
         if has_labels
         else [f"row {position}" for position in range(1, len(shown_data) + 1)]
     )
     cells_by_column = [
-        _cells(shown_data, column, labels, evidence) for column in shown_columns[has_labels:]
+        _render_cells(shown_data, column, row_labels, evidence)
+        for column in shown_columns[has_labels:]
     ]
     if has_labels:
         cells_by_column.insert(
-            0, [f'<th scope="row">{_with_line_break_points(label)}</th>' for label in labels]
+            0,
+            [f'<th scope="row">{_with_line_break_points(label)}</th>' for label in row_labels],
         )
     row_htmls = (
-        f"<tr{attribute('id', evidence.row_anchor(position))}>{''.join(row_cells)}</tr>"
+        f"<tr{format_attribute('id', evidence.get_row_anchor(position))}>{''.join(row_cells)}</tr>"
         for position, row_cells in enumerate(zip(*cells_by_column, strict=True))
     )
-    extent = (
+    extent_text = (
         f"first {len(shown_data):,} of {len(data):,} rows"
         if len(shown_data) < len(data)
         else "all rows"
     )
-    caption = f"<b>{escape(title)}</b> ({extent})"
+    caption = f"<b>{escape(title)}</b> ({extent_text})"
     header_cells = [
-        f'<th class="{data.kind_by_column[name]}" scope="col">{escape(column_title(name), 60)}</th>'
+        f'<th class="{data.kind_by_column[name]}" scope="col">'
+        f"{escape(make_column_title(name), 60)}</th>"
         for name in shown_columns
     ]
-    return scrolling_table(caption, title, header_cells, row_htmls)
+    return render_scrolling_table(caption, title, header_cells, row_htmls)
 
 
-def _columns_to_show(
-    all_data: PlotData, shown_data: PlotData, wanted_columns: Sequence[str]
+def _choose_columns(
+    all_data: PlotData, shown_data: PlotData, preferred_columns: Sequence[str]
 ) -> list[str]:
     """Return the names of the columns to show: first the column that names the rows, if any.
 
     ``all_data`` has every row of the table, and ``shown_data`` only the rows in the report.
-    ``wanted_columns`` follow, as far as the table has them. If it lacks half of them or more,
+    ``preferred_columns`` follow, as far as the table has them. If it lacks half of them or more,
     the most informative columns are shown instead.
     """
     label_column = all_data.label_column
-    shown_columns = [name for name in wanted_columns if name in all_data.kind_by_column]
-    if 2 * len(shown_columns) <= len(wanted_columns):
+    shown_columns = [name for name in preferred_columns if name in all_data.kind_by_column]
+    if 2 * len(shown_columns) <= len(preferred_columns):
         shown_columns = [
             name
-            for name in table_columns(shown_data, max_columns=_MAX_COLUMNS)
+            for name in choose_table_columns(shown_data, max_columns=_MAX_COLUMNS)
             if not shown_data.has_untitled_ids(name)
         ]
     # The name of a row is not repeated.
-    row_labels = cell_texts(shown_data, label_column) if label_column else ()
+    row_labels = format_cells(shown_data, label_column) if label_column else ()
     return [
         *filter(None, [label_column]),
-        *(name for name in shown_columns if cell_texts(shown_data, name) != row_labels),
+        *(name for name in shown_columns if format_cells(shown_data, name) != row_labels),
     ]
 
 
-def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
+def _render_cells(
+    data: PlotData, name: str, row_labels: Sequence[str], evidence: TableEvidence
+) -> list[str]:
     """Return the ``td`` elements of a column as HTML; numbers link to their explanations.
 
-    ``labels`` are the names of the rows.
+    ``row_labels`` are the names of the rows.
     """
     column_kind = data.kind_by_column[name]
     missing_mask = data.frame[name].isna()
-    value_texts = cell_texts(data, name)
+    value_texts = format_cells(data, name)
     if column_kind in ("number", "code"):
         return [
-            f'<td class="number">{evidence.add_link(row, name, label, text)}</td>'
-            for row, (label, text) in enumerate(zip(labels, value_texts, strict=True))
+            f'<td class="number">{evidence.add_link(row, name, row_label, cell_text)}</td>'
+            for row, (row_label, cell_text) in enumerate(zip(row_labels, value_texts, strict=True))
         ]
     return [
         '<td class="missing"><span aria-label="missing">–</span></td>'
         if is_cell_missing
-        else f'<td class="{column_kind}">{_with_line_break_points(text)}</td>'
-        for text, is_cell_missing in zip(value_texts, missing_mask, strict=True)
+        else f'<td class="{column_kind}">{_with_line_break_points(cell_text)}</td>'
+        for cell_text, is_cell_missing in zip(value_texts, missing_mask, strict=True)
     ]
 
 
-def sparkline(values: Numbers) -> str:
+def render_sparkline(daily_values: Numbers) -> str:
     """Return a small line chart as SVG, with gaps at missing numbers; "" if all are missing."""
-    y_positions = 2 + (_CHART_HEIGHT - 4) * (1 - rescale_to_unit_range(values))
+    y_positions = 2 + (_CHART_HEIGHT - 4) * (1 - rescale_to_unit_range(daily_values))
     svg_path = ""
-    command = "M"
+    path_command = "M"
     for x, y in zip(np.linspace(2, _CHART_WIDTH - 2, len(y_positions)), y_positions, strict=True):
-        svg_path += "" if np.isnan(y) else f"{command}{x:.0f} {y:.0f}h0"
-        command = "M" if np.isnan(y) else "L"
+        svg_path += "" if np.isnan(y) else f"{path_command}{x:.0f} {y:.0f}h0"
+        path_command = "M" if np.isnan(y) else "L"
     if not svg_path:
         return ""
-    line = (
+    svg_line = (
         f'<path d="{svg_path}" fill="none" stroke="var(--link)" stroke-width="1.5" '
         'stroke-linecap="round"/>'
     )
-    return f'<svg viewBox="0 0 {_CHART_WIDTH} {_CHART_HEIGHT}" aria-hidden="true">{line}</svg>'
+    return f'<svg viewBox="0 0 {_CHART_WIDTH} {_CHART_HEIGHT}" aria-hidden="true">{svg_line}</svg>'
 
 
-def image(svg: str, alt: str) -> str:
+def render_image(svg: str, alt: str) -> str:
     """Return an SVG image as an HTML element, with colours for light and dark screens.
 
     ``alt`` is the alternative text.

@@ -5,17 +5,18 @@ from collections.abc import Mapping
 from aatoolkit.display.plot.style import DARK_COLOURS, LIGHT_COLOURS
 
 
-def _declare(colours: Mapping[str, str]) -> str:
+def _declare_variables(colours: Mapping[str, str]) -> str:
     """Return a rule of CSS that declares colours as variables."""
     return f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
 
 
 COLOURS = (
-    f"{_declare(LIGHT_COLOURS)} @media (prefers-color-scheme: dark) {{ {_declare(DARK_COLOURS)} }}"
+    f"{_declare_variables(LIGHT_COLOURS)} "
+    f"@media (prefers-color-scheme: dark) {{ {_declare_variables(DARK_COLOURS)} }}"
 )
 """The colours of pictures and of the page, as variables of CSS for light and dark screens."""
 
-STYLE = """
+STYLE_SHEET = """
 * { box-sizing: border-box; }
 h1, h2, p, small, b, a, li, dt, dd, th, td, caption, summary { unicode-bidi: isolate; }
 html { scroll-padding-top: 1rem; }

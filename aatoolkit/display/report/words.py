@@ -15,7 +15,7 @@ from typing import NamedTuple
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import capitalize, humanize
 from aatoolkit.availability import Status
-from aatoolkit.display.plot.style import WORDS_BY_STATUS, in_words
+from aatoolkit.display.plot.style import WORDS_BY_STATUS, humanize_identifiers
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 
@@ -41,12 +41,12 @@ CHAPTER_BY_SECTION = {
 """How a report shows each section, by the name of the section, in reading order."""
 
 
-def chapter_of(section: str) -> Chapter:
+def find_chapter(section: str) -> Chapter:
     """Return how a report shows a section; an unknown section gets a title made of its name.
 
     Examples
     --------
-    >>> chapter_of("share_of_shelf").title
+    >>> find_chapter("share_of_shelf").title
     'Share of shelf'
     """
     return CHAPTER_BY_SECTION.get(section) or Chapter(capitalize(humanize(section)), {}, "")
@@ -63,31 +63,31 @@ _ID_COUNT_PATTERN = re.compile(r"((?:\d|\bset of) \w+)_id\b")
 _DTYPE_PATTERN = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
-def plain_words(text: str) -> str:
+def to_plain_words(text: str) -> str:
     """Replace code, names of columns and JSON paths in a text by plain words.
 
     Examples
     --------
-    >>> plain_words("The action; refers to `impact_actions`.")
+    >>> to_plain_words("The action; refers to `impact_actions`.")
     'The action; refers to impact actions.'
-    >>> plain_words("4 prompt_id on both sides; df.aa.explain() says more")
+    >>> to_plain_words("4 prompt_id on both sides; df.aa.explain() says more")
     '4 prompts on both sides'
-    >>> plain_words("as $.rows[0].hitCount, which is no Int64")
+    >>> to_plain_words("as $.rows[0].hitCount, which is no Int64")
     'as “rows” › entry 1 › “hitCount”, which is no whole number'
     """
     plain_text = _ID_COUNT_PATTERN.sub(r"\1s", _CALL_ADVICE_PATTERN.sub("", text))
     plain_text = _QUOTED_PATTERN.sub(lambda match: humanize(match[1]), plain_text)
-    plain_text = _JSON_PATH_PATTERN.sub(lambda match: path_words(match[0]), plain_text)
+    plain_text = _JSON_PATH_PATTERN.sub(lambda match: describe_path(match[0]), plain_text)
     plain_text = _DTYPE_PATTERN.sub(lambda match: DTYPES[match[0]].words, plain_text)
-    return in_words(plain_text)
+    return humanize_identifiers(plain_text)
 
 
-def path_words(json_path: str) -> str:
+def describe_path(json_path: str) -> str:
     """Return a JSON path in words; list positions are counted from 1.
 
     Examples
     --------
-    >>> path_words("$.brands[0].mentionRate")
+    >>> describe_path("$.brands[0].mentionRate")
     '“brands” › entry 1 › “mentionRate”'
     """
     steps = [
@@ -101,14 +101,14 @@ def path_words(json_path: str) -> str:
     return " › ".join(steps) or "the whole response"
 
 
-def state_words(availability_text: str) -> str:
+def describe_availability(availability_text: str) -> str:
     """Return the availability of a table (whether it was measured) in plain words.
 
     ``availability_text`` is the text that the ``repr`` of the table's availability shows.
 
     Examples
     --------
-    >>> state_words("◐ partial: NOT_ASKED until Monday")
+    >>> describe_availability("◐ partial: NOT_ASKED until Monday")
     '◐ Measured in part: not asked until Monday'
     """
     symbol, _, detail = availability_text.partition(" ")
@@ -120,6 +120,6 @@ def state_words(availability_text: str) -> str:
         ),
         Status.UNKNOWN,
     )
-    return plain_words(
+    return to_plain_words(
         f"{symbol} {capitalize(WORDS_BY_STATUS[status])}{detail.removeprefix(humanize(status))}"
     )

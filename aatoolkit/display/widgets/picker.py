@@ -27,7 +27,7 @@ from aatoolkit.scope import ALLOWED_DAYS, FILTERS, Scope, ScopeOptions
 from aatoolkit.sections import default_profile
 from aatoolkit.sections.declared import PROFILE
 
-_FOLDER = Path(__file__).parent
+_ASSET_FOLDER = Path(__file__).parent
 
 _BOLD_FLAG = 1
 _DIMMED_FLAG = 2
@@ -36,7 +36,7 @@ _DISABLED_FLAG = 4
 and for one that cannot be a filter.
 """
 
-Choice = Mapping[str, Sequence[Any]]
+ValuesByGroup = Mapping[str, Sequence[Any]]
 """The values that the user has chosen, by the name of their group of options."""
 
 
@@ -44,18 +44,18 @@ class _Option(NamedTuple):
     """An option of a picker.
 
     - ``label``: its text; by default its value.
-    - ``note``: a remark beside it, and ``detail`` a longer text below it.
-    - ``flags``: the sum of its bit flags, such as ``_BOLD_FLAG``.
+    - ``note``: a remark beside it, and ``description`` a longer text below it.
+    - ``bit_flags``: the sum of its bit flags, such as ``_BOLD_FLAG``.
     """
 
     value: Any
     label: str | None = None
     note: str = ""
-    flags: int = 0
-    detail: str = ""
+    bit_flags: int = 0
+    description: str = ""
 
 
-class _Group:
+class _OptionGroup:
     """A group of options, such as engines, of which the user can choose one or several.
 
     ``empty_text`` is shown if no option is chosen. With ``is_single``, only one can be chosen.
@@ -76,7 +76,7 @@ class _Group:
         distinct_options = [*reversed(option_by_value.values())]
         self.name = name
         self._values = [option.value for option in distinct_options]
-        self._flags = np.array([option.flags for option in distinct_options], np.uint8)
+        self._bit_flags = np.array([option.bit_flags for option in distinct_options], np.uint8)
         self.message = {
             "name": name,
             "title": title,
@@ -85,9 +85,9 @@ class _Group:
             "rows": visible_rows,
             "values": self._values,
             "labels": [str(option.label or option.value) for option in distinct_options],
-            "details": [option.detail for option in distinct_options],
+            "details": [option.description for option in distinct_options],
             "notes": [option.note for option in distinct_options],
-            "marks": self._flags.tobytes(),
+            "marks": self._bit_flags.tobytes(),
         }
 
     def to_bits(self, values: Iterable[Any]) -> bytes:
@@ -96,10 +96,10 @@ class _Group:
         is_chosen = np.array([value in chosen_values for value in self._values], bool)
         return np.packbits(is_chosen, bitorder="little").tobytes()
 
-    def from_bits(self, bits: bytes) -> tuple[Any, ...]:
+    def from_bits(self, packed_bits: bytes) -> tuple[Any, ...]:
         """Return the values of the options whose bits are set, except disabled options."""
-        is_chosen = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-        is_chosen = is_chosen[: len(self._values)] & (self._flags & _DISABLED_FLAG == 0)
+        is_chosen = np.unpackbits(np.frombuffer(packed_bits, np.uint8), bitorder="little")
+        is_chosen = is_chosen[: len(self._values)] & (self._bit_flags & _DISABLED_FLAG == 0)
         return tuple(compress(self._values, is_chosen))
 
 
@@ -129,24 +129,24 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     compact = traitlets.Bool(False, help="Whether the options are in a fold.").tag(sync=True)
     description = ""
 
-    _esm = _FOLDER / "picker.js"
-    _css = _FOLDER / "picker.css"
+    _esm = _ASSET_FOLDER / "picker.js"
+    _css = _ASSET_FOLDER / "picker.css"
     _groups = traitlets.Dict().tag(sync=True)
     _choice = traitlets.Dict().tag(sync=True)
     _received = traitlets.Int(0).tag(sync=True)
 
-    _call = ""
+    _class_code = ""
 
     # Each picker defines four methods: `_check_value`, to check a value that is set;
     # `_current_choice`, to give the current choice by the name of the group; `_choice_to_value`, to
     # make a value of a choice in the browser; and `_python_code`, to write it in Python.
 
-    def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
+    def __init__(self, title: str, groups: Iterable[_OptionGroup], value: Any) -> None:
         super().__init__()
         self._title = title
         self._option_groups = [*groups]
         group_messages = [group.message for group in self._option_groups]
-        self._groups = {"title": title, "call": self._call, "groups": group_messages}
+        self._groups = {"title": title, "call": self._class_code, "groups": group_messages}
         self.value = value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -164,10 +164,10 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     @traitlets.observe("value")
     def _send_choice(self, _: Any) -> None:
         choice = self._current_choice()
-        bits = [group.to_bits(choice[group.name]) for group in self._option_groups]
-        if bits != [*map(bytes, self._choice.get("bits", ()))]:
+        packed_bits = [group.to_bits(choice[group.name]) for group in self._option_groups]
+        if packed_bits != [*map(bytes, self._choice.get("bits", ()))]:
             # A choice from the browser is not sent back, because it may have changed since.
-            self._choice = {"bits": bits}
+            self._choice = {"bits": packed_bits}
 
     @traitlets.observe("_choice")
     def _receive_choice(self, change: Any) -> None:
@@ -177,7 +177,10 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             self._received = choice["number"]
             groups_with_bits = zip(self._option_groups, choice["bits"], strict=True)
             self.value = self._choice_to_value(
-                {group.name: group.from_bits(bits) for group, bits in groups_with_bits}
+                {
+                    group.name: group.from_bits(packed_bits)
+                    for group, packed_bits in groups_with_bits
+                }
             )
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
@@ -206,8 +209,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             if returned_value is not None:
                 display(returned_value)  # type: ignore[no-untyped-call]
 
-        output = ipywidgets.interactive_output(show_output, {"value": self})
-        return ipywidgets.VBox([self, output])
+        output_widget = ipywidgets.interactive_output(show_output, {"value": self})
+        return ipywidgets.VBox([self, output_widget])
 
     def __repr__(self) -> str:
         title = f" of {visible(self._title)}" if self._title else ""
@@ -260,7 +263,7 @@ class ScopePicker(Picker):
     <ScopePicker of acme.example: aa.Scope(days=7, engine=('gemini',))>
     """
 
-    _call = "aa.Scope"
+    _class_code = "aa.Scope"
     options: Any = None
 
     def __init__(self, options: ScopeOptions | Project, scope: Scope | None = None) -> None:
@@ -271,7 +274,7 @@ class ScopePicker(Picker):
             default_days = Scope().days
             days = [days for days in options.days if days in ALLOWED_DAYS]
             scope = Scope(default_days if default_days in days else days[0])
-        super().__init__(options.host, _scope_groups(options), scope)
+        super().__init__(options.host, _make_scope_groups(options), scope)
 
     @property
     def scope(self) -> Scope:
@@ -290,10 +293,10 @@ class ScopePicker(Picker):
             )
         return value._check(self.options)
 
-    def _current_choice(self) -> Choice:
+    def _current_choice(self) -> ValuesByGroup:
         return {"days": (self.scope.days,), **{name: getattr(self.scope, name) for name in FILTERS}}
 
-    def _choice_to_value(self, choice: Choice) -> Scope:
+    def _choice_to_value(self, choice: ValuesByGroup) -> Scope:
         (days,) = choice["days"] or (self.scope.days,)
         filters = {name: choice[name] for name in FILTERS if name not in self.options.unknown}
         return self.scope._replace(days=days, **filters)
@@ -302,27 +305,29 @@ class ScopePicker(Picker):
         return clipped(f"aa.{self.scope!r}")
 
 
-def _scope_groups(options: ScopeOptions) -> Iterator[_Group]:
+def _make_scope_groups(options: ScopeOptions) -> Iterator[_OptionGroup]:
     """Yield the groups of options: first the numbers of days, then one group for each filter."""
     day_options = (
-        _Option(days, counted(days, "day"), flags=_DISABLED_FLAG * (days not in ALLOWED_DAYS))
+        _Option(days, counted(days, "day"), bit_flags=_DISABLED_FLAG * (days not in ALLOWED_DAYS))
         for days in options.days
     )
-    yield _Group("days", "Window", day_options, is_single=True)
+    yield _OptionGroup("days", "Window", day_options, is_single=True)
     for name, plural in FILTERS.items():
         filter_options = [
-            *_filter_options(getattr(options, plural), name, "no run recorded" * options.has_runs)
+            *_make_filter_options(
+                getattr(options, plural), name, "no run recorded" * options.has_runs
+            )
         ]
         empty_text = "none chosen: all {}" if filter_options else "none offered: no filter"
         if name in options.unknown:
             empty_text = f"list not known: set .scope = aa.Scope({name}=…)"
-        yield _Group(name, plural.capitalize(), filter_options, empty_text)
+        yield _OptionGroup(name, plural.capitalize(), filter_options, empty_text)
 
 
 _NOTE_COLUMNS = ("label", "own", "tracked", "configured", "prompt_count", "last_run_day")
 
 
-def _filter_options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterator[_Option]:
+def _make_filter_options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterator[_Option]:
     """Yield an option for each value of a filter, with a note from its row in ``frame``.
 
     ``name`` is the filter, and the column of its values. ``no_run_note`` is the note for an engine
@@ -330,7 +335,7 @@ def _filter_options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterato
     """
     note_cells = frame.reindex(columns=[name, *_NOTE_COLUMNS]).astype(object).dropna(subset=name)
     rows = note_cells.where(note_cells.notna(), None).itertuples(index=False, name=None)
-    for value, label, is_own, is_tracked, is_configured, prompt_count, last_run in rows:
+    for value, label, is_own, is_tracked, is_configured, prompt_count, last_run_day in rows:
         is_not_configured = is_configured is False
         is_unusable = "," in str(value)
         notes = (
@@ -339,17 +344,17 @@ def _filter_options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterato
             {None: "", True: "tracked", False: "not tracked"}[is_tracked],
             "not configured" * is_not_configured,
             "" if prompt_count is None else counted(prompt_count, "prompt"),
-            f"last run {last_run:%Y-%m-%d}"
-            if last_run
+            f"last run {last_run_day:%Y-%m-%d}"
+            if last_run_day
             else no_run_note * ("last_run_day" in frame),
         )
         note = " · ".join(filter(None, notes))
-        flags = (
+        bit_flags = (
             _DISABLED_FLAG * is_unusable
             or _BOLD_FLAG * bool(is_own)
             or _DIMMED_FLAG * is_not_configured
         )
-        yield _Option(value, label, note, flags)
+        yield _Option(value, label, note, bit_flags)
 
 
 # -- sections ----------------------------------------------------------------------------------
@@ -380,10 +385,15 @@ class SectionPicker(Picker):
 
     def __init__(self, project: Project | None = None, chosen: Names | None = None) -> None:
         profile = default_profile() if project is None else project.client.profile
-        names = section_names(profile)
-        options = [_Option(name, detail=(profile.get(name) or PROFILE[name]).doc) for name in names]
+        profile_sections = section_names(profile)
+        options = [
+            _Option(name, description=(profile.get(name) or PROFILE[name]).doc)
+            for name in profile_sections
+        ]
         self._profile = profile
-        group = _Group("sections", "Sections", options, "none of {}", visible_rows=len(options))
+        group = _OptionGroup(
+            "sections", "Sections", options, "none of {}", visible_rows=len(options)
+        )
         super().__init__("", [group], check_sections(chosen, profile))
 
     @property
@@ -398,10 +408,10 @@ class SectionPicker(Picker):
     def _check_value(self, value: Any) -> tuple[str, ...]:
         return tuple(sorted(check_sections(value, self._profile)))
 
-    def _current_choice(self) -> Choice:
+    def _current_choice(self) -> ValuesByGroup:
         return {"sections": self.sections}
 
-    def _choice_to_value(self, choice: Choice) -> Sequence[str]:
+    def _choice_to_value(self, choice: ValuesByGroup) -> Sequence[str]:
         return choice["sections"]
 
     def _python_code(self) -> str:
