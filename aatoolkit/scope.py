@@ -50,10 +50,6 @@ class Scope(NameSuggestionMixin):
     --------
     >>> Scope(days=7, engine=["gemini", "chatgpt", "gemini"])
     Scope(days=7, engine=('chatgpt', 'gemini'))
-    >>> Scope(brand="Acme CRM")._to_query()
-    'days=30&brand=Acme+CRM'
-    >>> Scope._from_query("brand=Acme+CRM") == Scope(brand="Acme CRM")
-    True
     """
 
     days: int = 30

@@ -492,17 +492,19 @@ def check(args: Args) -> int:
 
 @command(
     profile_commands,
-    "types FILE",
+    "types [FILE]",
     make_option("-o --out FILE", "The Python file to write.", OutputPath()),
 )
 def types(args: Args) -> int:
     """Write a Python module with types for the tables and columns of a profile.
 
-    With it, editors complete the names of tables and columns.
+    With it, editors complete the names of tables and columns. Without a FILE, these are the tables
+    of this package.
     """
-    from aatoolkit.sections import Profile, typed_module
+    from aatoolkit.sections import Profile, default_profile, typed_module
 
-    module_source = typed_module(Profile.load(args.file)).encode()
+    profile = default_profile() if args.file is None else Profile.load(args.file)
+    module_source = typed_module(profile).encode()
     if args.out is None:
         write_data(module_source)
     else:

@@ -104,7 +104,9 @@ class Client(NameSuggestionMixin):
     expire_after : float
         For how many seconds a cached response is used without asking the service again.
     deadline : float
-        The seconds that one call may take, retries included.
+        The seconds that one call may take, retries included. A request is sent again after the
+        statuses 429, 502, 503 and 504 and after a broken connection. If the service asks for a wait
+        (``Retry-After``) that would end after the deadline, the error is raised at once.
     workers : int
         The number of concurrent requests.
     profile : Profile, module, str or path, optional

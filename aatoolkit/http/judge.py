@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from aatoolkit import errors
+from aatoolkit._util.text import counted
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, explains_absence
 from aatoolkit.jsontree import decode
@@ -168,7 +169,8 @@ def _make_status_error(
         error_class = errors.RateLimited if is_rate_limit else errors.ServerFailed
         problem = "too many requests" if is_rate_limit else "the service failed"
         delay = error_attributes["retry_after"] = retry_after_seconds(headers)
-        hint = f"; try again {'later' if delay is None else f'in {math.ceil(delay)} seconds'}"
+        moment = "later" if delay is None else f"in {counted(math.ceil(delay), 'second')}"
+        hint = f"; try again {moment}"
     return error_class(f"{problem} ({status}){quoted_message}{hint}", **error_attributes)
 
 

@@ -12,7 +12,7 @@ import pytest
 import aatoolkit as aa
 from aatoolkit import cli
 from aatoolkit.errors import ArgumentError
-from aatoolkit.sections import Profile, typed_module
+from aatoolkit.sections import Profile, default_profile, typed_module
 
 
 def test_a_profile_with_odd_names_gives_a_module_that_runs(tmp_path: Path) -> None:
@@ -44,6 +44,8 @@ def test_the_command_writes_it(tmp_path: Path, capsys: object) -> None:
     out = tmp_path / "mine_types.py"
     assert cli.main(["profile", "types", str(source), "-o", str(out)]) == 0
     assert out.read_text(encoding="utf-8") == typed_module(Profile.load(source))
+    assert cli.main(["profile", "types", "-o", str(out)]) == 0
+    assert out.read_text(encoding="utf-8") == typed_module(default_profile())
 
 
 def test_a_profile_is_read_from_regular_files_alone(tmp_path: Path) -> None:

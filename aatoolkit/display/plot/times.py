@@ -485,8 +485,10 @@ def _pivot_to_heatmap(
     tooltip_names = [DisplayName(name if row >= 0 else f"{name}\n{reason}") for name, reason, row in
                   zip(cell_names, reasons.flat, row_positions.flat, strict=True)]  # fmt: skip
     y_positions, x_positions = np.indices(cell_values.shape).reshape(2, -1).astype(float)
-    legend = [(reason, choose_missing_style(reason), "boxes")
-              for reason in sorted({*reasons[reasons != ""]}, key=NOT_MEASURED.__ne__)]  # fmt: skip
+    legend = [
+        (reason, choose_missing_style(reason), "boxes")
+        for reason in sorted(np.unique(reasons[reasons != ""]), key=NOT_MEASURED.__ne__)
+    ]
     tooltips = np.array(
         make_tooltips(data, y, tooltip_names, intervals, row_positions.flat), object
     )
