@@ -195,7 +195,10 @@ class _TLSConnection(_Connection, HTTPSConnection):
 
 
 class _TLSSocket(ssl.SSLSocket):
-    """A TLS socket that is closed if its connection broke off."""
+    """A TLS socket that closes itself if the connection is lost before the handshake.
+
+    Otherwise it would stay open until it is garbage-collected, with a ``ResourceWarning``.
+    """
 
     def getpeername(self) -> Any:
         """Return the peer's address; close the socket on an error."""

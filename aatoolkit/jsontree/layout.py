@@ -77,10 +77,10 @@ class StructureCounter:
                 raise InexactDecoding
 
     def count_keys(self, objects: Sequence[dict[str, Any]], record_field_count: int = 0) -> None:
-        """Add the keys of all objects at one path to the number of keys of the document.
+        """Update ``key_count`` and ``max_key_count`` by the objects at one path.
 
-        ``record_field_count`` is the number of distinct keys, if the objects are elements of an
-        array.
+        If the objects are elements of an array, ``record_field_count`` is the number of distinct
+        keys in all of them together.
         """
         key_counts = [*map(len, objects)]
         self.key_count += sum(key_counts)

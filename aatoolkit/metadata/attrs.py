@@ -434,7 +434,11 @@ def _find_lazy_metadata(frame: pd.DataFrame) -> _LazyMetadata | None:
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
-    """Replace the metadata of a DataFrame whose values did not change since it was attached."""
+    """Replace the metadata of a DataFrame without hashing its cells again.
+
+    The caller guarantees that the cells are those to which the old metadata was attached.
+    ``responses`` are those that the cells come from.
+    """
     lazy_metadata = _find_lazy_metadata(frame)
     if lazy_metadata is None:
         attach(frame, metadata, responses=responses)

@@ -83,9 +83,10 @@ class ColumnMetadata:
         return self.availability if self.rest_availability is None else self.rest_availability
 
     def combined_with(self, availability: Availability) -> ColumnMetadata:
-        """Return a copy for a column in which ``availability`` applies to some unknown rows.
+        """Return a copy for a column in some rows of which ``availability`` applies.
 
-        The availability of all rows of the copy is combined from the old one and ``availability``.
+        Which rows these are is unknown, so every row gets the combination of its old availability
+        and ``availability``.
         """
         return replace(
             self,

@@ -151,7 +151,8 @@ def _parse_value_path(value_path: str, header: Steps | None) -> tuple[int, str, 
 
     `Column.source` describes such paths. ``header`` is the path of the array with the column names,
     if the rows are arrays. The result is a tuple: the number of levels up (``^``); a sign (``@``,
-    ``#``, ``$`` or empty); and the steps down, or the number after ``@`` or ``#``.
+    ``#``, ``$`` or empty); and the steps down, or the number after ``@`` or ``#``. For
+    ``^meta.id`` it is 1, an empty sign, and the steps ``meta`` and ``id``.
     """
     # The sign is @ for a key, # for a position, $ for the whole response, or empty.
     remaining_path = value_path.lstrip("^")

@@ -169,7 +169,7 @@ def fetch_responses(
     combined_document = None
     for request, payload_or_error in fetch_all([*first_requests, *options_requests]).items():
         if request.host:
-            _add_results({request: payload_or_error}, responses, {})
+            _store_results({request: payload_or_error}, responses, {})
         elif isinstance(payload_or_error, AAToolkitError):
             responses.errors[request.section or "combined"] = payload_or_error
         elif request.section == _OPTIONS_SECTION:
@@ -195,7 +195,7 @@ def fetch_responses(
         hosts, key=lambda host: len(find_engines(responses.options_by_host.get(host))[0])
     )
     further_requests = _plan_further_requests(responses, section_paths, hosts, requests_left)
-    _add_results(fetch_all(further_requests), responses, section_paths)
+    _store_results(fetch_all(further_requests), responses, section_paths)
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
     requested_sections = {(request.host, request.section) for request in further_requests}
     missing_requests = [
@@ -204,11 +204,11 @@ def fetch_responses(
         for name in responses.documents
         if name not in responses.by_host.get(host, {}) and (host, name) not in requested_sections
     ][: 0 if responses.stopped else max(requests_left - len(further_requests), 0)]
-    _add_results(fetch_all(missing_requests), responses, section_paths)
+    _store_results(fetch_all(missing_requests), responses, section_paths)
     return responses
 
 
-def _add_results(
+def _store_results(
     result_by_request: Mapping[PlannedRequest, Any],
     responses: Responses,
     section_paths: Mapping[str, tuple[str, ...]],

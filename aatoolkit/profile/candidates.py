@@ -165,7 +165,7 @@ def find_candidates(
         (response, *engines_by_host.get(host, (active_engines, ())))
         for host, response in response_by_host.items()
     ]
-    candidate_search.find_total_fields(
+    candidate_search.store_total_fields(
         (response, bool(engines and Vector([response]).descend(structure.main_row_path).values))
         for response, engines, _ in (
             (document, active_engines, inactive_engines),

@@ -158,7 +158,7 @@ class OccurrenceSearch:
         self._engine_map_paths: set[Steps] = set()
         self._outer_engine_fields: dict[Steps, str] = {}
 
-    def find_total_fields(self, responses: Iterable[tuple[Any, bool]]) -> None:
+    def store_total_fields(self, responses: Iterable[tuple[Any, bool]]) -> None:
         """Find pairs of fields: one has a count, and the other its total, such as 25 of 30 days.
 
         The pairs are kept for `add_response`. ``responses`` has tuples: the JSON of a response, and
@@ -465,9 +465,10 @@ class OccurrenceSearch:
             self.evidence[field_path] = "numbers are missing beside some of its words"
 
     def _add_fields(self, document: Any, path: Steps) -> None:
-        """Store the values of an object, and of its nested objects and lists.
+        """Collect the values in an object that is not a row of a table, and in its nested values.
 
-        The object is not a row of a table.
+        Each value that may say which data are missing becomes an `Occurrence`. ``path`` leads to
+        the object; a ``document`` that is no object is ignored.
         """
         if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
             return
@@ -628,7 +629,7 @@ class OccurrenceSearch:
         rows = [
             ResponseRow(
                 record,
-                {key: _to_flag_or_text(value) for key, value in record.items()}
+                {key: _to_flag_or_text(field_value) for key, field_value in record.items()}
                 | self._find_count_completeness(record, path),
                 has_number,
                 self._inactive_engines,
@@ -648,9 +649,9 @@ class OccurrenceSearch:
             field_values = [record.get(key) for record in records]
             field_path = (*path, Field(key))
             engine_maps = [
-                value
-                for value in field_values
-                if isinstance(value, dict) and self._maps_engines_to_words(key, value)
+                field_value
+                for field_value in field_values
+                if isinstance(field_value, dict) and self._maps_engines_to_words(key, field_value)
             ]
             if engine_maps:
                 self._add_occurrence(field_path, engine_maps[0])
@@ -658,17 +659,20 @@ class OccurrenceSearch:
                 if engine_field:
                     self._outer_engine_fields[field_path] = engine_field
                 objects = [
-                    value
-                    if isinstance(value, dict) and not self._add_keyed_rows(value, field_path)
+                    field_value
+                    if isinstance(field_value, dict)
+                    and not self._add_keyed_rows(field_value, field_path)
                     else None
-                    for value in field_values
+                    for field_value in field_values
                 ]
                 self._add_rows(objects, field_path, inner_containers)
-                for value in field_values:
-                    if isinstance(value, list) and leads_into_gap_list((*field_path, Elements())):
-                        self._add_items(value, field_path)
-                    elif isinstance(value, list):
-                        self._add_rows(value, (*field_path, Elements()))
+                for field_value in field_values:
+                    if isinstance(field_value, list) and leads_into_gap_list(
+                        (*field_path, Elements())
+                    ):
+                        self._add_items(field_value, field_path)
+                    elif isinstance(field_value, list):
+                        self._add_rows(field_value, (*field_path, Elements()))
 
     def _find_engine_field(
         self, field_names: Iterable[str], row_lists: list[list[ResponseRow]]
@@ -821,9 +825,10 @@ def _indicates_missing_number(
 def _iter_codes(
     record: Mapping[str, Any], are_messages: bool = False
 ) -> Iterator[tuple[Steps, str]]:
-    """Yield the path and the text of each code or message in an object and the objects in it.
+    """Yield the path and the text of each reason in a notice and in the objects in it.
 
-    ``are_messages`` says whether all texts are messages, such as one message in two languages.
+    A reason is a code, such as ``engine_failing``, or a sentence under a key such as ``message``.
+    With ``are_messages``, sentences under all keys are reasons, as in ``{"en": …, "fr": …}``.
     """
     for key, value in record.items():
         if is_word_of(key, "severity"):

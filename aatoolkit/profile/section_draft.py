@@ -264,12 +264,14 @@ class SectionDraft:
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
-        """Return, for each row of `availability`, the arguments of `set_rule` that confirm it.
+        """Return the proposed arguments of `set_rule` for each row of `availability`.
+
+        To accept a proposal, call ``set_rule(**arguments)`` with it.
 
         Returns
         -------
         list of dict
-            One dict per row of `availability`.
+            One dict of arguments per row of `availability`.
         """
         return [propose_rule(candidate) for candidate in self.candidates]
 

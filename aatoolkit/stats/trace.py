@@ -359,12 +359,12 @@ def named_operands(
         operand, position = pending_operands.pop()
         if not isinstance(operand, TracedValue):
             continue
-        key = (id(operand), position if operand.is_vector else None)
-        if key in seen_keys:
+        operand_key = (id(operand), position if operand.is_vector else None)
+        if operand_key in seen_keys:
             continue
-        seen_keys.add(key)
+        seen_keys.add(operand_key)
         if operand.name:
-            yield operand, key[1]
+            yield operand, operand_key[1]
         else:
             pending_operands += reversed(_operands_and_positions(operand, position))
 

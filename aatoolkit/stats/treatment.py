@@ -254,9 +254,10 @@ def effect(
 
 
 def _comparison_of(difference: DiffInDiff, cluster: str, is_rate: bool) -> Comparison:
-    """Convert an effect or a check to a `Comparison`, which `judge_comparisons` judges.
+    """Convert an effect, or the check of its earlier trend, to a `Comparison`.
 
-    ``cluster`` is the column of prompts.
+    `judge_comparisons` then gives it a verdict. ``cluster`` is the name of the column whose values,
+    such as prompts, group the rows that depend on each other.
     """
     too_few_texts = [
         f"{change.mean_change.clusters:.0f} {group} {cluster} have answers before and after"

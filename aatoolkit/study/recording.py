@@ -100,7 +100,7 @@ class Recorder:
     def _store_response(self, response: Response, **fields: Any) -> None:
         """Store a response in the study; raise `DecodeError` if it contains the client's token.
 
-        ``fields`` are ``stale`` and ``error`` of the `Record`.
+        The keyword arguments are the fields ``stale`` and ``error`` of the stored `Record`.
         """
         refuse_leaked_token(self._fetcher, response.body, response.request.url, response.headers)
         self._writer.append(Record.from_response(response, **fields), response.body)

@@ -633,8 +633,8 @@ class Study(metaclass=ShortHelpMeta):
         is allowed. To store another frame under a name, delete the old result first:
         ``study.results.pop(name, None)``.
 
-        In a rerun nothing is stored, and stored results cannot be read. The frame is compared with
-        the stored one after the rerun.
+        In code that `rerun` executes, ``study.results[name] = frame`` stores nothing: the frame is
+        compared with the stored one after the rerun. Stored results cannot be read there.
 
         Raises
         ------

@@ -55,7 +55,7 @@ def find_hints(response_scan: ResponseScan, headers: Mapping[str, str]) -> list[
     understood_paths = [signal.path for signal in response_scan.signals if signal.rule != "options"]
     scored_hints = [
         scored_hint
-        for scored_hint in (*_find_header_hints(headers), *_find_member_hints(response_scan))
+        for scored_hint in (*_find_header_hints(headers), *_find_nested_hints(response_scan))
         if not any(is_within(scored_hint[1].path, path) for path in understood_paths)
         and (
             scored_hint[1].path == "$"
@@ -90,7 +90,7 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
             yield _CERTAIN_SCORE, Hint(f"header {name.lower()}", to_json_text(value), _KEY_REASON)
 
 
-def _find_member_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
+def _find_nested_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
     """Yield a tuple of a score and a `Hint` per key that may report missing data.
 
     Keys in lists are left out. A higher score means that the key is more likely to report missing

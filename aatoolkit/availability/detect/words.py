@@ -646,10 +646,10 @@ def state_of_flag(value: bool, key: str) -> Availability:
 
 
 def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
-    """Add the reason that the object ``record`` gives, and its cause, to an availability.
+    """Return an availability with the reason that the object ``record`` states.
 
-    The cause is added if the text of the reason is understood. If the reason contradicts the status
-    ``available``, another availability is returned.
+    A `Cause` is added if the text of the reason names a known one. If the status is ``available``
+    but the reason says that data are missing, the status that the reason means is returned.
 
     Examples
     --------

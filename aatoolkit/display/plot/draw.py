@@ -452,7 +452,7 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     fill_colour, edge_colour, edge_width = palette.mark_colours(style, mark.colour_strength)
     has_points = bool(mark.tooltips)
     if mark.kind == "boxes":
-        box_starts, box_ends, box_middles, box_height = mark.box_positions(spec)
+        box_starts, box_ends, box_middles, box_height = mark.rectangle_bounds(spec)
         hatch_pattern = HATCH_BY_FILL.get(style.fill, "")
         fill_colours = [fill_colour] if isinstance(fill_colour, str) else fill_colour
         # Rectangles are faster than bars: matplotlib computes limits for each bar.

@@ -75,7 +75,7 @@ def to_interactive(picture: Any) -> InteractivePicture:
     axis_layouts = {
         f"{axis_name}axis": {
             "domain": np.clip(
-                [area_start / picture_length, (area_start + area_length) / picture_length], 0, 1
+                [area_start / picture_length, (area_start + plot_length) / picture_length], 0, 1
             ).tolist(),
             "range": [scale.low, scale.high],
             "tickvals": [tick.position for tick in ticks],
@@ -87,7 +87,7 @@ def to_interactive(picture: Any) -> InteractivePicture:
             "gridcolor": palette["grid"],
             "zeroline": False,
         }
-        for axis_name, scale, ticks, area_start, area_length, picture_length in (
+        for axis_name, scale, ticks, area_start, plot_length, picture_length in (
             ("x", spec.x, layout.x_ticks, layout.marks_left, layout.marks_width, layout.width),
             ("y", spec.y, layout.y_ticks, marks_bottom, layout.marks_height, figure_height),
         )
@@ -143,7 +143,7 @@ def _make_traces(
     symbol = PLOTLY_NAME_BY_SYMBOL.get(style.symbol)
     pixels_per_point = _PIXELS_PER_POINT * layout.text_scale
     if mark.kind == "boxes":
-        box_starts, box_ends, box_middles, box_height = mark.box_positions(spec)
+        box_starts, box_ends, box_middles, box_height = mark.rectangle_bounds(spec)
         yield go.Bar, {
             "orientation": "h", "x": box_ends - box_starts, "y": box_middles, "base": box_starts,
             "width": box_height,

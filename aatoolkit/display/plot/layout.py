@@ -43,11 +43,11 @@ _MAX_TEXT_LENGTH = 600
 
 def font_families() -> tuple[str, ...]:
     """Return the names of the font families to draw with, the preferred one first."""
-    return (*mpl.rcParams["font.family"], *_installed_fallbacks())
+    return (*mpl.rcParams["font.family"], *_find_fallback_fonts())
 
 
 @lru_cache(maxsize=1)
-def _installed_fallbacks() -> tuple[str, ...]:
+def _find_fallback_fonts() -> tuple[str, ...]:
     """Return the names of those fallback fonts that are installed."""
     installed_fonts = {*font_manager.fontManager.get_font_names()}
     return tuple(name for name in _FALLBACK_FONTS.split(", ") if name in installed_fonts)

@@ -104,7 +104,7 @@ class Mark:
     def __len__(self) -> int:
         return len(self.x)
 
-    def box_positions(self, spec: Spec) -> tuple[Numbers, Numbers, Numbers, float]:
+    def rectangle_bounds(self, spec: Spec) -> tuple[Numbers, Numbers, Numbers, float]:
         """Return arrays of the starts, ends and vertical centres of boxes, and their height.
 
         All are in units of the scales.

@@ -179,11 +179,12 @@ def are_states(texts: Iterable[str]) -> bool:
 def choose_styles(
     texts: Iterable[str], *, as_states: bool = False, as_engines: bool = False
 ) -> dict[str, Style]:
-    """Return a dict from text to style: states have fixed colours, other texts colours in turn.
+    """Return a dict from text to style.
 
-    States, such as ``failed``, are recognized if there are two or more of them; with ``as_states``
-    even a single one is. With ``as_engines``, or if any text is a known engine (AI assistant), all
-    other texts are taken for engines: their names determine their colours.
+    Texts that are states, such as ``failed``, have fixed colours if there are at least two of them,
+    or one with ``as_states``. If at least one text is a known engine (AI assistant), or with
+    ``as_engines``, all texts that are no states are engines, and the name of each determines its
+    colour. Otherwise the colours of the palette are used in turn.
 
     Examples
     --------

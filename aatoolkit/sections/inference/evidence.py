@@ -497,7 +497,7 @@ def _add_engine_evidence(table: DraftTable, engine_count: int) -> None:
             continue
         rounding_error = 0.5 * 10.0**-column.format.max_decimals + _TOLERANCE
         for weight_column in weight_columns:
-            row_count = _count_weighted_mean_rows(
+            row_count = _count_rows_of_weighted_mean(
                 column.numbers, weight_column.numbers, matched_rows, rounding_error
             )
             if row_count:
@@ -546,7 +546,7 @@ def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[
     return "differs", row_count
 
 
-def _count_weighted_mean_rows(
+def _count_rows_of_weighted_mean(
     rates: FloatArray, weights: FloatArray, matched_rows: MatchedRows, rounding_error: float
 ) -> int:
     """Test whether rates for all AI engines are weighted means of the rates for single engines.

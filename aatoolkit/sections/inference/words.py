@@ -119,7 +119,10 @@ def classify_name(name: str) -> NameMeaning:
     }
 
     def holds(fact: str) -> bool:
-        """Return whether the name has a word as in ``kinds.txt``."""
+        """Return whether a condition of ``kinds.txt`` is true of the name.
+
+        A condition is a key of ``facts``, or a group of words in the lexicon.
+        """
         return facts[fact] if fact in facts else _has_word_of(words, fact)
 
     kinds = (

@@ -292,7 +292,7 @@ FROM store.page_audits LEFT JOIN assisted USING (url) LEFT JOIN checked USING (u
 WHERE host = $host AND checked_at = $checked_at ORDER BY url
 """
 
-_DESCRIPTION_BY_JSON_PATH = {
+_CHECK_TEXT_BY_JSON_PATH = {
     "robots.agents": "the rules for crawlers",
     "files": "well-known files",
     "pages": "pages",
@@ -331,8 +331,8 @@ def crawlability(observations: Observations) -> SectionResponse:
     value_by_path = {"robots.agents": body["robots"]["agents"], **body}
     value_by_path["score"] = any(value is not None for value in body["score"].values())
     state_by_path = {
-        json_path: State("unavailable", f"This examination did not look at {description}.")
-        for json_path, description in _DESCRIPTION_BY_JSON_PATH.items()
+        json_path: State("unavailable", f"This examination did not look at {check_text}.")
+        for json_path, check_text in _CHECK_TEXT_BY_JSON_PATH.items()
         if not value_by_path[json_path]
     }
     availability = SectionAvailability(

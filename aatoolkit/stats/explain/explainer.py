@@ -327,7 +327,7 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
     if isinstance(row, Mapping):
         row_key = dict(row)
         positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
-        description = key_to_text(row)
+        row_description = key_to_text(row)
         if not len(positions):
             suggestions = tuple(
                 match
@@ -335,11 +335,11 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
                 for match in find_near_matches(value, map(str, flat_frame[name].unique()))
             )
             hint = suggest_names(suggestions, "choose values that are in one")
-            message = f"no row has {description}; {hint}"
+            message = f"no row has {row_description}; {hint}"
             raise ItemNotFound(message, key=row_key, suggestions=suggestions)
     else:
         positions = _find_label_positions(frame, row)
-        description = f"the label {row!r}"
+        row_description = f"the label {row!r}"
         if not len(positions):
             if isinstance(row, int | np.integer) and -row_count <= row < row_count:
                 return int(row) % row_count
@@ -347,7 +347,7 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
     if len(positions) == 1:
         return int(positions[0])
     raise ItemNotFound(
-        f"{len(positions)} rows have {description}; name the row by the values of its key",
+        f"{len(positions)} rows have {row_description}; name the row by the values of its key",
         key=row_key,
     )
 
