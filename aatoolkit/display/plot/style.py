@@ -289,7 +289,7 @@ def make_column_title(name: str) -> str:
 
     Examples
     --------
-    >>> make_column_title("mention_rate"), column_title("action_id"), column_title("url")
+    >>> make_column_title("mention_rate"), make_column_title("action_id"), make_column_title("url")
     ('Mention rate', 'Action', 'URL')
     """
     return capitalize(humanize(re.sub("^(meta|totals|data|attributes)_|_id$", "", name) or name))
@@ -314,7 +314,7 @@ def describe_extent(
 
     Examples
     --------
-    >>> describe_extent(15, 42, which_rows="last"), extent_phrase(3, 3)
+    >>> describe_extent(15, 42, row_selection="last"), describe_extent(3, 3)
     ('the last 15 of 42', '')
     >>> describe_extent(3, 9, " columns")
     'the first 3 of 9 columns'

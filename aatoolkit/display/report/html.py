@@ -54,7 +54,7 @@ def format_attribute(name: str, value: str) -> str:
 
     Examples
     --------
-    >>> format_attribute("class", "number"), attribute("id", "")
+    >>> format_attribute("class", "number"), format_attribute("id", "")
     (' class="number"', '')
     """
     return f' {name}="{html.escape(value)}"' if value else ""
