@@ -50,6 +50,8 @@ class Scope(NameSuggestionMixin):
     --------
     >>> Scope(days=7, engine=["gemini", "chatgpt", "gemini"])
     Scope(days=7, engine=('chatgpt', 'gemini'))
+    >>> Scope(brand="Acme CRM").brand, Scope().days
+    (('Acme CRM',), 30)
     """
 
     days: int = 30

@@ -104,9 +104,8 @@ class Client(NameSuggestionMixin):
     expire_after : float
         For how many seconds a cached response is used without asking the service again.
     deadline : float
-        The seconds that one call may take, retries included. A request is sent again after the
-        statuses 429, 502, 503 and 504 and after a broken connection. If the service asks for a wait
-        (``Retry-After``) that would end after the deadline, the error is raised at once.
+        The seconds that one call may take, with retries: after the statuses 429, 502, 503 and 504,
+        and broken connections. A wait that would exceed them (``Retry-After``) raises the error.
     workers : int
         The number of concurrent requests.
     profile : Profile, module, str or path, optional
