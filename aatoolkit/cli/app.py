@@ -36,7 +36,7 @@ from aatoolkit.cli.shell import (
     Args,
     OutputPath,
     choose_format,
-    chosen_sections,
+    choose_sections,
     command,
     format_grid,
     make_client,
@@ -228,7 +228,7 @@ def report(args: Args) -> int:
     """Write a report on a host: one HTML page with pictures and tables."""
     scope = make_scope(args)
     with make_client(args).project(args.host, alias=args.alias) as project:
-        dataset = project.read_all(chosen_sections(args, project.client), scope)
+        dataset = project.read_all(choose_sections(args, project.client), scope)
     report_path = str(dataset.report(args.out, title=args.title))
     errors = _print_errors(dataset)
     print_output(
@@ -263,7 +263,7 @@ def collect(args: Args) -> int:
         f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
     )
     with make_client(args) as client:
-        sections = chosen_sections(args, client)
+        sections = choose_sections(args, client)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / folder_name
             sections_to_read = [
@@ -632,7 +632,7 @@ def record(args: Args) -> int:
             except AAToolkitError as error:
                 errors["scope options"] = str(error)
                 print_note(f"aatoolkit: scope options failed: {error}")
-            sections = chosen_sections(args, project.client)
+            sections = choose_sections(args, project.client)
             dataset = recording_project.read_all(sections, make_scope(args))
             errors |= _print_errors(dataset)
     payloads = (tables.payload for tables in dataset.values())
@@ -793,7 +793,7 @@ def add(args: Args) -> int:
     if not hosts:
         raise ArgumentError("name hosts, or give a file of them with --hosts")
     with make_client(args) as client:
-        sections = chosen_sections(args, client)
+        sections = choose_sections(args, client)
         report = aa.Archive(args.dir).add(client, hosts, scope, sections, refresh=args.refresh)
     failure_rows = to_json_rows(report.failures.replace("", None))
     report_fields = {

@@ -328,7 +328,7 @@ def make_project(args: Args) -> aa.Project:
     return make_client(args).project(args.host)
 
 
-def chosen_sections(args: Args, client: aa.Client) -> tuple[str, ...]:
+def choose_sections(args: Args, client: aa.Client) -> tuple[str, ...]:
     """Return the sections of ``--section``, by default those that the profile declares, or all."""
     from aatoolkit.client.reading import check_sections
 

@@ -250,8 +250,10 @@ def find_candidates(
             is_notice=is_notice,
             is_count=bool(total_field),
         ).guess_meanings()
-        mild_codes = {*filterfalse(states_missing_data, candidate_search.mild_codes)}
-        meaning_by_word |= dict.fromkeys(mild_codes & meaning_by_word.keys(), NO_MEANING)
+        informational_codes = {
+            *filterfalse(states_missing_data, candidate_search.informational_codes)
+        }
+        meaning_by_word |= dict.fromkeys(informational_codes & meaning_by_word.keys(), NO_MEANING)
         is_in_gap_list = leads_into_gap_list(path)
         may_list_gaps = any(map(states_missing_data, meaning_by_word)) or is_in_gap_list
         if len(meaning_by_word) > MAX_NOTICES and not may_list_gaps:

@@ -150,7 +150,7 @@ class OccurrenceSearch:
         the keys of an object.
         """
         self.notice_paths: set[Steps] = set()
-        self.mild_codes: set[str] = set()
+        self.informational_codes: set[str] = set()
         """The codes of notices of the severity ``info``."""
         self.total_fields: dict[Steps, str] = {}
         """Maps the path of a count to the name of the field with its total."""
@@ -568,8 +568,8 @@ class OccurrenceSearch:
                     ((Field(key),), "*") for key in [*texts][:is_gap_list]
                 ]
                 has_code = any(" " not in code for _, code in steps_and_codes)
-                if any(is_word_of(severity, "mild") for severity in severities):
-                    self.mild_codes.update(code for _, code in steps_and_codes)
+                if any(is_word_of(severity, "informational") for severity in severities):
+                    self.informational_codes.update(code for _, code in steps_and_codes)
                 for steps, code in steps_and_codes:
                     if engine and has_code and " " in code:
                         continue
@@ -831,8 +831,6 @@ def _iter_codes(
     With ``are_messages``, sentences under all keys are reasons, as in ``{"en": …, "fr": …}``.
     """
     for key, value in record.items():
-        if is_word_of(key, "severity"):
-            continue
         is_message = are_messages or has_word_of(key, "place_reason")
         if isinstance(value, dict):
             nested_codes = _iter_codes(value, is_message)

@@ -173,8 +173,8 @@ def add_missing_causes(response_scan: ResponseScan) -> AvailabilityByTarget:
     """Add the missing causes to signals (statements on data) of the status ``unavailable``.
 
     Such a signal gets the availability of another signal about the same engine (AI assistant) or
-    field, which has a cause. Return a dict from each engine or field with a cause to its
-    availability.
+    field, which has a cause; first of all of one that says that the data do not apply to it. Return
+    a dict from each engine or field with a cause to its availability.
     """
     availability_by_target = {
         signal.target: signal.availability
@@ -194,17 +194,18 @@ def add_missing_causes(response_scan: ResponseScan) -> AvailabilityByTarget:
 def _with_cause(
     availability: Availability, target: str | None, availability_by_target: AvailabilityByTarget
 ) -> Availability:
-    """Replace the availability ``unavailable`` without a cause by a known one with a cause.
+    """Replace the availability ``unavailable`` by that of ``target`` in ``availability_by_target``.
 
-    The known availability is that of ``target``, an engine or field, in ``availability_by_target``.
-    Any other availability is returned unchanged.
+    It is replaced if it has no cause, or if the data do not apply to ``target``, an engine or
+    field. Any other availability is returned unchanged.
     """
-    known_availability = availability_by_target.get(target, availability)
+    target_availability = availability_by_target.get(target, availability)
     # What does not apply to an engine is not missing, whatever other fields say.
-    is_inapplicable = target is not None and known_availability.status == Status.NOT_APPLICABLE
-    lacks_cause = availability.cause is None or is_inapplicable
-    is_replaced = availability.status == Status.UNAVAILABLE and lacks_cause
-    return known_availability if is_replaced else availability
+    is_inapplicable = target is not None and target_availability.status == Status.NOT_APPLICABLE
+    is_replaced = availability.status == Status.UNAVAILABLE and (
+        availability.cause is None or is_inapplicable
+    )
+    return target_availability if is_replaced else availability
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:

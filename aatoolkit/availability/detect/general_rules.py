@@ -334,8 +334,8 @@ def read_statement(
             if isinstance(nested_object, dict)
         )
         has_false_value = any(item is False for item in chain.from_iterable(nested_values))
-        is_of_some = has_false_value or has_word_of(key, "latest")
-        if is_of_some and availability and availability.status == Status.AVAILABLE:
+        states_only_part = has_false_value or has_word_of(key, "latest")
+        if states_only_part and availability and availability.status == Status.AVAILABLE:
             availability = None  # a part is not, or only the last day is said to be there
         status_text = next(
             (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
