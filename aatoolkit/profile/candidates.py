@@ -437,7 +437,7 @@ def _score_path(
     is_gap_list |= leads_into_gap_list(path)
     is_certain = is_count or inactive_engines or is_flag or is_gap_list
     if not (is_certain or any(occurrence.engine for occurrence in occurrences)):
-        score -= 3 * any(has_word_of(key, "business") for key in path_fields[-3:])
+        score -= 3 * sum(has_word_of(key, "business") for key in path_fields[-3:])
     named_engines = inactive_engines & {*occurrences[0].inactive_engines}
     name_reason = "a name for states of data" if is_status_name else ""
     scored_reasons = (
@@ -469,8 +469,8 @@ def _lists_engines_that_ran(occurrence: Occurrence) -> bool:
     Such a list does not say which data are missing.
     """
     listed_names = {*occurrence.value} if isinstance(occurrence.value, list) else set()
-    are_engines = listed_names <= occurrence.is_measured_by_engine.keys()
-    return are_engines and len(listed_names.difference(occurrence.inactive_engines)) > 1
+    active_engines = occurrence.is_measured_by_engine.keys() - occurrence.inactive_engines
+    return len(listed_names & active_engines) > 1
 
 
 def _join_words(words: Collection[object]) -> str:

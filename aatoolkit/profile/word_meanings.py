@@ -221,6 +221,8 @@ class WordMeanings:
         if word is None and self._names_row_kind and {*self._words_by_engine} <= {""}:
             return "not_applicable" if number_flags == {False} else NO_MEANING
         means_available = word is not None and word.term == "available"
+        if means_available and self._is_notice and not self._may_be_note:
+            return "partial"  # `buffer_full` in a list of what was lost
         if means_available and text.endswith("ing") and self._may_end:
             return "partial"  # `measuring`, where it may be `finished`
         if not engines and (is_word_of(text, "success") or (means_available and self._is_notice)):
