@@ -17,6 +17,7 @@ from aatoolkit._util.lexicon import (
 )
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_TERM,
+    AVAILABLE,
     NO_MEANING,
     STRONG,
     StatusWord,
@@ -161,6 +162,8 @@ class WordMeanings:
             for text in sorted(self._number_flags_by_word)
             if (meaning := self._guess_meaning(text)) is not None
         }
+        if [*meanings] == ["false"] and state_of_named_flag(self._key, True) == AVAILABLE:
+            meanings["true"] = "available"
         are_all_incomplete = {*meanings.values()} == {"partial", "not_applicable"}
         is_unknown_flag = not (
             BOOLEAN_WORDS.isdisjoint(meanings) or has_word_of(self._key, "place")
