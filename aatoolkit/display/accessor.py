@@ -718,8 +718,11 @@ class Accessor(NameSuggestionMixin, TitledRepr):
 
         - Paired (``pair="prompt_id"``): each prompt that both frames have is compared with itself.
         - Two samples (``cluster="prompt_id"``): for frames with different prompts or hosts.
-        - Neither, for frames without prompts: all answers are assumed to be independent, and the
-          column ``method`` says so. Answers to repeated prompts are not: expect false alarms.
+        - Two samples of days (``cluster="date"``): rates by day, without prompts, where a column of
+          days is in the key. Neighbouring days may be alike; fewer than 5 days cannot say.
+        - Neither, for frames with no prompts or days: all answers are assumed to be independent,
+          and ``why`` and ``method`` say so. Answers to repeated prompts are not: expect false
+          alarms.
 
         The verdict is "up", "down", "no evidence" or "cannot say". "No evidence" does not mean that
         nothing changed: a change smaller than ``detectable`` may be missed. The verdict is "cannot
@@ -749,9 +752,10 @@ class Accessor(NameSuggestionMixin, TitledRepr):
             be compared.
         pair, cluster : str, optional
             ``pair`` is the column by which rows are paired. ``cluster`` is the column of clusters
-            of two samples; for counts by day, a column of days. By default ``prompt_id``, if both
-            frames have this column: as ``pair`` if any prompt is in both frames, else as
-            ``cluster``.
+            of two samples. By default ``prompt_id``, if both frames have this column: as ``pair``
+            if any prompt is in both frames, else as ``cluster``. Otherwise, for a rate or mean, the
+            days of the key. For counts name them, as in ``cluster="date"``: the means of a day are
+            then compared, not the totals.
         correct : {"holm", "bh", None}
             How p-values are adjusted over all rows of the result. Holm's method limits the
             probability of at least one false alarm. Benjamini and Hochberg's method (``bh``) limits
@@ -793,6 +797,7 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         - Paired: zᵢ is (yᵢ-Rnᵢ)/Σn in this frame less the same in the baseline. The variance of the
           change is k/(k-1)·Σzᵢ² (Kish, *Survey Sampling*, 1965), and Student's t tests it.
         - Two samples: the variances of both ratio estimators are added, for Welch's t test.
+        - Days: the same, with the long-run variance of the days where it is the larger.
         - Neither: Newcombe's interval (*Statistics in Medicine* 17, 1998) and the z test of two
           proportions; for means over rows, Welch's t test.
 

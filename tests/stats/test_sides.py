@@ -28,6 +28,18 @@ def test_a_list_in_a_column_named_like_a_filter_is_no_name() -> None:
     assert len(prompts.aa.compare("previous", "mention_rate"))
 
 
+def test_rows_of_days_are_no_independent_answers() -> None:
+    trend = aa.demo().read("overview")["overview_trend"]
+    now, before = trend.tail(10), trend.head(10)
+    rate = now.aa.compare(before, "mention_rate")
+    assert rate.equals(now.aa.compare(before, "mention_rate", cluster="date"))
+    assert rate["clusters"].item() == 20
+    few = now.tail(4).aa.compare(before, "mention_rate")
+    assert "only 4 of the 5 values of date" in few["why"].item()
+    total = now.aa.compare(before, "answer_count")  # a count stays that of the window
+    assert total["after"].item() == now["answer_count"].sum()
+
+
 def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(
     ranking: aa.Tables,
 ) -> None:

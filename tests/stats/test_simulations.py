@@ -178,6 +178,26 @@ def autoregressive(rng: Random, days: int, by: float) -> Any:
     return 0.35 + 0.08 * np.array(state)
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("days", [7, 30])
+@pytest.mark.parametrize(
+    ("draw", "most"),
+    [
+        (lambda rng, days: rng.beta(0.3 * 8, 0.7 * 8, days), 0.05),
+        (lambda rng, days: autoregressive(rng, days, 0.5), 0.08),
+    ],
+)
+def test_days_that_differ_by_themselves_raise_few_alarms(
+    days: int, draw: Callable[[Random, int], Any], most: float
+) -> None:
+    rng, times = np.random.default_rng(days), 600 if explores() else 200
+    halves = slice(days), slice(days, None)
+    frames = [series(rng, draw(rng, 2 * days)).assign(at=at) for at in range(times)]
+    before, now = (pd.concat([frame[half] for frame in frames]) for half in halves)
+    changes = now.aa.compare(before, "rate", by="at", cluster="date", correct=None, rules=RULES)
+    assert (changes["p"] < 0.05).mean() <= most + 2 * (most / times) ** 0.5
+
+
 @pytest.mark.parametrize("kind", ["ratio", "sum", "mean"])
 def test_a_change_is_found_near_its_day(kind: str) -> None:
     rng, inside = np.random.default_rng(3), 0
