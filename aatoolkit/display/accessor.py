@@ -73,7 +73,9 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         """A frame that says whether each column could be measured, and if not, why.
 
         It has one row per column of this frame; the index has the names of the columns. Its columns
-        are ``status``, ``cause`` and ``reason``. ``status`` is ``available``, ``partial``,
+        are ``status``, ``cause`` and ``reason``. A cause such as ``not_run`` is what the service
+        states as a code or status; where it gives only a sentence, that is the reason, and no cause
+        is guessed from it. ``status`` is ``available``, ``partial``,
         ``unavailable``, ``not_applicable`` or ``unknown``, as it was when the frame was read. If
         you filter rows later, the status stays the same. An ``available`` column may have missing
         cells of which the service says nothing, or where it sent a text instead of a number, which
@@ -96,7 +98,8 @@ class Accessor(NameSuggestionMixin, TitledRepr):
 
         - ``dtype``: the pandas dtype.
         - ``unit``: such as ``count``; missing if rows have different units.
-        - ``aggregation``: the rule by which `aggregate` combines rows, such as ``sum``.
+        - ``aggregation``: the rule by which `aggregate` combines rows, such as ``sum``. After
+          ``over`` are the columns whose values may be combined; by default all.
         - ``doc``: the meaning.
         - ``availability``: whether the column was measured, and if not, why.
         - ``caution``: why an aggregate would be only approximate, or is not possible.
@@ -298,6 +301,12 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         - a sum is missing, and its reason is recorded;
         - a rate or mean ``x`` is computed from the measured rows. Its status is ``partial``, and a
           column ``x_coverage`` has the fraction of rows that were measured.
+
+        A coverage counts the rows of this frame to which the column applies, not answers. In a
+        frame that was read with ``split="engine"``, each engine has rows of its own, so that one
+        that never ran or is not configured lowers it; without ``split``, an engine that is missing
+        in a row is in the row's reason, and the row counts as measured. Leave out engines that
+        should not count before you aggregate.
 
         A value that was measured in part is used, and makes the result ``partial``. Rows to which a
         column does not apply, and rows whose denominator is 0, add nothing.
