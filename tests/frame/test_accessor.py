@@ -57,7 +57,7 @@ def test_a_ratio_is_over_what_its_counts_add_over() -> None:
     hits, runs = count("hits", "H.", across=("engine", "site")), count("runs", "R.", across="engine")
     columns = (text("site", "S."), hits, runs, fraction("rate", "R.", over=("hits", "runs")))
     section = Section("mine", "M.", Table("t", "T.", records("rows"), "site", columns))
-    book = aa.normalize(section, {"rows": [{"site": "a", "hits": 1, "runs": 2}]}).main.aa.codebook
+    book = aa.normalize(section, {"rows": [{"site": "a", "hits": 1, "runs": 2, "rate": 0.5}]}).main.aa.codebook
     assert book["aggregation"].tolist() == [
         "key", "sum over engine, site", "sum over engine", "ratio Σhits/Σruns over engine",
     ]  # fmt: skip
