@@ -141,9 +141,10 @@ def check(
     Returns
     -------
     DataFrame
-        One row for each difference; none, printed as a sentence, if nothing differs. The columns are ``section``,
-        ``change`` (the kind of difference, such as ``absent``), ``path`` (in the response),
-        ``count`` (how often it occurs) and ``example``. ``count`` is Int64, the others are text.
+        One row for each difference; none, printed as a sentence, if nothing differs. The columns
+        are ``section``, ``change`` (the kind of difference, such as ``absent``), ``path`` (in the
+        response), ``count`` (how often it occurs) and ``example``. ``count`` is Int64, the others
+        are text.
 
     Examples
     --------

@@ -224,7 +224,6 @@ def test_a_check_asks_the_service_even_if_its_responses_are_cached(scripted, rep
         project = client.project("a.example")
         profile = aa.profile.draft(project, sections=["crawl"], progress=False).profile()
         same = aa.profile.check(profile, project, ["crawl"])
-        assert len(same) == 0
         assert "<p>nothing changed" in (same._repr_html_() or "")
         answer["rows"][0]["new"] = 1
         changes = aa.profile.check(profile, project, ["crawl"])
