@@ -63,10 +63,6 @@ def trend(data: Data) -> pd.DataFrame:
     return data["overview"]["overview_trend"]
 
 
-def engines(data: Data) -> pd.DataFrame:
-    return data["overview"]["overview_engines"]
-
-
 MEAN = {"position": "mean"}
 VERBS: dict[str, Callable[[Data], pd.DataFrame]] = {
     "paired": lambda d: halves(d)[0].aa.compare(halves(d)[1], "mentioned", by="engine"),
@@ -82,7 +78,9 @@ VERBS: dict[str, Callable[[Data], pd.DataFrame]] = {
         .aa.compare(halves(d)[1].drop(columns="prompt_id"), "position", rules=MEAN)
     ),
     "days": lambda d: trend(d).tail(10).aa.compare(trend(d).head(10), "mention_rate"),
-    "totals": lambda d: engines(d)[:2].aa.compare(engines(d)[2:], "mention_rate"),
+    "totals": lambda d: (of := d["overview"]["overview_engines"])[:2].aa.compare(
+        of[2:], "mention_rate"
+    ),
     "headline": lambda d: d.compare(),
     "decompose": lambda d: halves(d)[0].aa.decompose(halves(d)[1], "mentioned"),
     "rows": lambda d: trend(d).aa.interval("mention_rate"),

@@ -33,10 +33,8 @@ def test_rows_of_days_are_no_independent_answers() -> None:
     now, before = trend.tail(10), trend.head(10)
     rate = now.aa.compare(before, "mention_rate")
     assert rate.equals(now.aa.compare(before, "mention_rate", cluster="date"))
-    few = now.tail(4).aa.compare(before, "mention_rate")
-    assert "only 4 of the 5 values of date" in few["why"].item()
-    total = now.aa.compare(before, "answer_count")  # a count stays that of the window
-    assert total["after"].item() == now["answer_count"].sum()
+    count = now.aa.compare(before, "answer_count")["after"].item()
+    assert count == now["answer_count"].sum()  # that of the window
 
 
 def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(

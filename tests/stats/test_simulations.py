@@ -179,11 +179,10 @@ def autoregressive(rng: Random, days: int, by: float) -> Any:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("days", [7, 30])
-def test_days_that_differ_by_themselves_raise_few_alarms(days: int) -> None:
-    rng, times = np.random.default_rng(days), 600 if explores() else 200
-    frames = [series(rng, rng.beta(2.4, 5.6, 2 * days)).assign(at=at) for at in range(times)]
-    before, now = (pd.concat(f[side] for f in frames) for side in (slice(days), slice(days, None)))
+def test_days_that_differ_by_themselves_raise_few_alarms() -> None:
+    rng, times = np.random.default_rng(7), 600 if explores() else 200
+    frames = [series(rng, rng.beta(2.4, 5.6, 20)).assign(at=at) for at in range(times)]
+    before, now = (pd.concat(f[side] for f in frames) for side in (slice(10), slice(10, None)))
     changes = now.aa.compare(before, "rate", by="at", cluster="date", correct=None, rules=RULES)
     assert (changes["p"] < 0.05).mean() <= 0.05 + 2 * (0.05 / times) ** 0.5
 
