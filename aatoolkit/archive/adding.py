@@ -26,9 +26,9 @@ from aatoolkit.archive.responses import (
     RequestKey,
     ResponseIndex,
     ResponseKey,
-    response_groups,
+    read_response_groups,
 )
-from aatoolkit.archive.snapshot import Snapshot, quote_value, sql_in
+from aatoolkit.archive.snapshot import Snapshot, make_in_condition, quote_value
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive_responses
 from aatoolkit.client.client import Client, Project
@@ -169,7 +169,7 @@ def add_outcome_groups(
         return derive_responses([response.payload() for response in responses], reading_options)
 
     run_writer = RunWriter(store, response_index, derive_tables)
-    resumed_groups = group_payloads(response.payload() for response in resumed_responses)
+    resumed_groups = make_outcome_groups(response.payload() for response in resumed_responses)
     for group_batch in _batch_groups(
         chain(
             resumed_groups,
@@ -190,22 +190,26 @@ def add_outcome_groups(
                 else:
                     response = ArchivedResponse.from_payload(run_writer.run_name, payload_or_error)
                     if derived_responses is not None:
-                        derived_by_response_key[response.key] = next(derived_response_iterator)
+                        derived_by_response_key[response.response_key] = next(
+                            derived_response_iterator
+                        )
                 responses.append(response)
         new_responses = [
             response for response in run_writer.store_responses(responses) if response.error is None
         ]
         unconverted_responses = [
-            response for response in new_responses if response.key not in derived_by_response_key
+            response
+            for response in new_responses
+            if response.response_key not in derived_by_response_key
         ]
         derived_by_response_key |= {
-            response.key: derived_response
+            response.response_key: derived_response
             for response, derived_response in zip(
                 unconverted_responses, derive_tables(unconverted_responses), strict=True
             )
         }
         run_writer.buffer_tables(
-            (response, derived_by_response_key[response.key]) for response in new_responses
+            (response, derived_by_response_key[response.response_key]) for response in new_responses
         )
     run_name = run_writer.commit()
     return AddReport(
@@ -254,7 +258,7 @@ def _batch_groups(outcome_groups: Iterable[OutcomeGroup]) -> Iterator[list[Outco
 # --- groups of outcomes -----------------------------------------------------------------------
 
 
-def payloads_of(source: Any) -> Iterator[Payload]:
+def iterate_payloads(source: Any) -> Iterator[Payload]:
     """Yield the responses in ``source``: a study, an iterable of `Payload`, or one `Payload`."""
     if isinstance(source, Study):
         for record in source.records:
@@ -276,7 +280,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
         )
 
 
-def group_payloads(payloads: Iterable[Payload]) -> Iterator[OutcomeGroup]:
+def make_outcome_groups(payloads: Iterable[Payload]) -> Iterator[OutcomeGroup]:
     """Yield an `OutcomeGroup`, as if from a single request, for each response."""
     for payload in payloads:
         scope_query = payload.scope._to_query() if payload.scope else ""
@@ -313,12 +317,12 @@ def plan_requests(
         if refresh or not response_index.has_response_of_day(request_key, today_start.date())
     }
     resumed_response_by_request: dict[RequestKey, ArchivedResponse] = {}
-    unfinished_run_names = response_index.run_log.unfinished_runs
+    unfinished_run_names = response_index.run_log.unfinished_run_names
     if unfinished_run_names and not refresh:
-        run_sql = sql_in("run", unfinished_run_names)
+        run_sql = make_in_condition("run", unfinished_run_names)
         condition_sql = f"{USABLE_SQL} AND {run_sql} AND fetched_at >= {quote_value(today_start)}"
-        for response_group in response_groups(
-            Snapshot(store, response_index.run_log.begun_runs), condition_sql
+        for response_group in read_response_groups(
+            Snapshot(store, response_index.run_log.begun_run_names), condition_sql
         ):
             resumed_response_by_request |= {
                 response.request_key: response

@@ -27,18 +27,23 @@ from aatoolkit.archive.adding import (
     add_outcome_groups,
     fetch_by_workers,
     fetch_outcome_groups,
-    group_payloads,
-    payloads_of,
+    iterate_payloads,
+    make_outcome_groups,
     plan_requests,
 )
-from aatoolkit.archive.reading import TableReader, dask_frame, sql_tables, table_overview
+from aatoolkit.archive.reading import (
+    TableReader,
+    list_sql_tables,
+    read_dask_frame,
+    summarize_tables,
+)
 from aatoolkit.archive.responses import (
     USABLE_SQL,
     ArchivedResponse,
     ResponseIndex,
-    response_groups,
+    read_response_groups,
 )
-from aatoolkit.archive.schema import CHANGES_SCHEMA, CHANGES_TABLE, stored_tables
+from aatoolkit.archive.schema import CHANGES_SCHEMA, CHANGES_TABLE, list_stored_tables
 from aatoolkit.archive.snapshot import DayOrMoment, Selection, Snapshot, quote_value, to_moment
 from aatoolkit.archive.store import (
     ArchiveStore,
@@ -217,9 +222,9 @@ class Archive(metaclass=ShortHelpMeta):
                     "executor= out",
                     argument="executor",
                 )
-            outcome_groups = group_payloads(
+            outcome_groups = make_outcome_groups(
                 payload
-                for payload in payloads_of(source)
+                for payload in iterate_payloads(source)
                 if all(
                     allowed_values is None or getattr(payload, attribute_name) in allowed_values
                     for attribute_name, allowed_values in selected_by_attribute.items()
@@ -407,7 +412,7 @@ class Archive(metaclass=ShortHelpMeta):
         [(1,)]
         """
         snapshot = self._snapshot()
-        return snapshot.run_user_query(query, sql_tables(snapshot), self._until)
+        return snapshot.run_user_query(query, list_sql_tables(snapshot), self._until)
 
     def _sql_frame(self, query: str) -> Any:
         """Run an SQL query over the tables, and return the rows as a DataFrame."""
@@ -434,7 +439,7 @@ class Archive(metaclass=ShortHelpMeta):
             If Dask is not installed.
         """
         snapshot = self._snapshot()
-        return dask_frame(snapshot, TableReader(snapshot, section, table).path, self._until)
+        return read_dask_frame(snapshot, TableReader(snapshot, section, table).path, self._until)
 
     @property
     @raise_package_errors
@@ -444,7 +449,7 @@ class Archive(metaclass=ShortHelpMeta):
         The columns are ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day``
         and ``last_day`` (on which responses were fetched), ``files`` and ``bytes``.
         """
-        return show_as(table_overview(self._snapshot(), self._until))
+        return show_as(summarize_tables(self._snapshot(), self._until))
 
     @property
     @raise_package_errors
@@ -500,7 +505,7 @@ class Archive(metaclass=ShortHelpMeta):
             source_value = getattr(source, column_name)
             if source_value is not None:
                 condition_sqls.append(f"{column_name} = {quote_value(source_value)}")
-        for response_group in response_groups(self._snapshot(), " AND ".join(condition_sqls)):
+        for response_group in read_response_groups(self._snapshot(), " AND ".join(condition_sqls)):
             for response in response_group:
                 derive_tables = partial(self._options.tables, response.section)
                 yield LoadedResponse(source, response.payload(), derive_tables)
@@ -557,7 +562,7 @@ class Archive(metaclass=ShortHelpMeta):
         if not section:
             section_names = [
                 section_name
-                for section_name, table_name in stored_tables(self._store).values()
+                for section_name, table_name in list_stored_tables(self._store).values()
                 if table_name == requested_table
             ]
             section, requested_table = (
@@ -736,7 +741,7 @@ class Archive(metaclass=ShortHelpMeta):
                 )
             writer = study._require_writer()
             with study:
-                for response_group in response_groups(
+                for response_group in read_response_groups(
                     snapshot, f"{USABLE_SQL} AND {selection.where_sql}"
                 ):
                     for payload in (response.payload() for response in response_group):
@@ -754,10 +759,10 @@ class Archive(metaclass=ShortHelpMeta):
 
     def __repr__(self) -> str:
         as_of_note = f" as of {self._until:%Y-%m-%d %H:%M:%S}" if self._until else ""
-        return f"<Archive at {visible(self._store.root)}{as_of_note}, {self._summary()}>"
+        return f"<Archive at {visible(self._store.root)}{as_of_note}, {self._summarize_runs()}>"
 
     @raise_package_errors
-    def _summary(self) -> str:
+    def _summarize_runs(self) -> str:
         run_log = read_run_log(self._store)
         commit_rows = [
             commit_row for commit_row in run_log.rows if commit_row["state"] == "committed"

@@ -22,8 +22,8 @@ from aatoolkit.archive.schema import (
     STATEMENT_SCHEMAS,
     SYSTEM_SCHEMAS,
     StoredTable,
+    list_stored_tables,
     load_stored_table,
-    stored_tables,
 )
 from aatoolkit.archive.snapshot import Selection, Snapshot, quote_name, quote_value
 from aatoolkit.archive.store import MOMENT_TYPE, ArchiveStore
@@ -64,7 +64,7 @@ class TableReader:
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
         self.snapshot = snapshot
-        section_and_table_by_path = stored_tables(snapshot.store)
+        section_and_table_by_path = list_stored_tables(snapshot.store)
         section_names = dict.fromkeys(name for name, _ in section_and_table_by_path.values())
         section_name = section if section in section_names else str(section).replace("-", "_")
         path_by_table = {
@@ -97,7 +97,7 @@ class TableReader:
         """
         section_name = self.section_and_table["section"]
         scope = selection.scope
-        request_rows = self.snapshot.rows(
+        request_rows = self.snapshot.query_rows(
             "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
             "GROUP BY ALL ORDER BY ALL",
             "responses",
@@ -210,7 +210,7 @@ class TableReader:
             f"f.{key_column} IS NOT DISTINCT FROM a.{key_column}"
             for key_column in _RESPONSE_KEY_COLUMNS
         )
-        response_rows = self.snapshot.rows(
+        response_rows = self.snapshot.query_rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
             f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where_sql}) '
             f"f JOIN (SELECT * FROM responses WHERE {USABLE_SQL}) a ON {same_response_sql} "
@@ -219,7 +219,7 @@ class TableReader:
             "responses",
             parameters=[*self.section_and_table.values()],
         )
-        failed_request_rows = self.snapshot.rows(
+        failed_request_rows = self.snapshot.query_rows(
             f"SELECT host FROM responses WHERE section = $1 AND {selection.where_sql} "
             "GROUP BY host, scope, fetched_at::DATE HAVING bool_and(error IS NOT NULL)",
             "responses",
@@ -447,7 +447,7 @@ def _history_sql(
     value_window_sql = f'PARTITION BY {key_columns_sql}, "aa known" ORDER BY fetched_at, days'
     result_conditions = [
         '("aa covered" IS NULL OR "aa covered" <= "aa last")',
-        *day_selection.time_conditions(day_column_sql),
+        *day_selection.list_time_conditions(day_column_sql),
     ]
     return f"""
     WITH stored AS (
@@ -497,14 +497,14 @@ def _history_sql(
 # -- all tables --------------------------------------------------------------------------------
 
 
-def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
+def list_sql_tables(snapshot: Snapshot) -> dict[str, Any]:
     """Return the tables that a user's SQL query may name: a dict from the name to the path.
 
     If two sections have a table of this name, the value is a list with the name instead. If the
     table is computed, the value is a function that returns an Arrow table.
     """
     source_by_name: dict[str, Any] = {}
-    for path, (section_name, table_name) in stored_tables(snapshot.store).items():
+    for path, (section_name, table_name) in list_stored_tables(snapshot.store).items():
         source_by_name[table_name] = [table_name] if table_name in source_by_name else path
         source_by_name[f"{section_name}__{table_name}"] = path
     return {
@@ -517,7 +517,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 def _describe_columns(snapshot: Snapshot) -> pa.Table:
     """Return an Arrow table with one row per column of the archive: its unit and meaning."""
     column_rows = []
-    for table_path in filter(snapshot.has_table, stored_tables(snapshot.store)):
+    for table_path in filter(snapshot.has_table, list_stored_tables(snapshot.store)):
         stored_table = load_stored_table(snapshot.store, table_path)
         column_rows += [
             {
@@ -535,14 +535,14 @@ def _describe_columns(snapshot: Snapshot) -> pa.Table:
     return pa.Table.from_pylist(column_rows)
 
 
-def table_overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
+def summarize_tables(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     """Return a DataFrame with one row per table: its rows, responses, hosts, files and bytes.
 
     Responses fetched after ``until`` are left out.
     """
     table_rows: list[dict[str, Any]] = []
-    for table_path, (section_name, table_name) in stored_tables(snapshot.store).items():
-        visible_files = snapshot.files_of(table_path)
+    for table_path, (section_name, table_name) in list_stored_tables(snapshot.store).items():
+        visible_files = snapshot.find_visible_files(table_path)
         # If the first run was killed, a table may be listed that was not created.
         if visible_files.table is not None:
             table_rows.append(
@@ -576,7 +576,7 @@ def table_overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     )
 
 
-def dask_frame(snapshot: Snapshot, table_path: str, until: datetime | None) -> Any:
+def read_dask_frame(snapshot: Snapshot, table_path: str, until: datetime | None) -> Any:
     """Return a table of an archive as a Dask DataFrame with one partition per file.
 
     ``table_path`` is where the archive has the table, such as ``tables/domains/source_domains``.
@@ -584,11 +584,13 @@ def dask_frame(snapshot: Snapshot, table_path: str, until: datetime | None) -> A
     """
     with require_package("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
-    visible_files = snapshot.files_of(table_path)
+    visible_files = snapshot.find_visible_files(table_path)
     empty_frame = to_frame(visible_files.schema.empty_table(), "pyarrow")
     if not visible_files.paths:
         return dd.from_pandas(empty_frame, npartitions=1)
-    row_condition = ~ds.field("run").isin(pa.array(sorted(visible_files.hidden_runs), "string"))
+    row_condition = ~ds.field("run").isin(
+        pa.array(sorted(visible_files.hidden_run_names), "string")
+    )
     if until is not None:
         row_condition &= ds.field("fetched_at") <= pa.scalar(until, MOMENT_TYPE)
     read_arguments = {

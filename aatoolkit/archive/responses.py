@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from aatoolkit._util.text import to_json_text
 from aatoolkit.archive.schema import CONTEXT_SCHEMA, RESPONSES_TABLE, SYSTEM_SCHEMAS
-from aatoolkit.archive.snapshot import Snapshot, sql_in
+from aatoolkit.archive.snapshot import Snapshot, make_in_condition
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
@@ -122,7 +122,7 @@ class ArchivedResponse:
         return self.host, self.section, self.scope
 
     @property
-    def key(self) -> ResponseKey:
+    def response_key(self) -> ResponseKey:
         """A tuple that identifies the response: its request, time of fetch and SHA-256."""
         return *self.request_key, self.fetched_at, self.sha256 or ""
 
@@ -158,7 +158,7 @@ class ArchivedResponse:
         return f"{self.section} of {self.host}, {self.scope}, {self.fetched_at:%Y-%m-%d %H:%M}"
 
     @cached_property
-    def context_values(self) -> dict[str, Any]:
+    def context_value_by_column(self) -> dict[str, Any]:
         """A dict of the values that all rows made from the response have in their first columns.
 
         These columns are ``host``, ``days`` and so on.
@@ -186,7 +186,7 @@ def responses_to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
         response_rows.append(
             {
                 **vars(response),
-                **response.context_values,
+                **response.context_value_by_column,
                 "has_body": has_body,
                 "body": compressed_body,
             }
@@ -194,7 +194,7 @@ def responses_to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
     return pa.Table.from_pylist(response_rows, schema=SYSTEM_SCHEMAS[RESPONSES_TABLE])
 
 
-def response_from_row(row: Mapping[str, Any]) -> ArchivedResponse:
+def row_to_response(row: Mapping[str, Any]) -> ArchivedResponse:
     """Create an `ArchivedResponse` from a row of the table ``responses``; decompress its body."""
     value_by_attribute = {field.name: row[field.name] for field in fields(ArchivedResponse)}
     value_by_attribute["fetched_at"] = value_by_attribute["fetched_at"].astimezone(UTC)
@@ -243,11 +243,13 @@ class ResponseIndex:
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
         self._snapshot = Snapshot(store)
         self.run_log: RunLog = self._snapshot.run_log
-        self._where = USABLE_SQL if hosts is None else f"{USABLE_SQL} AND {sql_in('host', hosts)}"
+        self._where_sql = (
+            USABLE_SQL if hosts is None else f"{USABLE_SQL} AND {make_in_condition('host', hosts)}"
+        )
         self._loaded_months: set[str] = set()
         self._response_keys: set[ResponseKey] = set()
         self._body_keys: set[tuple[str, ...]] = set()
-        self._archived_days: set[tuple[RequestKey, date]] = set()
+        self._requests_and_days: set[tuple[RequestKey, date]] = set()
 
     def _load_month(self, month: str) -> None:
         """Read the responses of a month and of the month before, unless they were read already.
@@ -262,27 +264,27 @@ class ResponseIndex:
         self._loaded_months |= new_months
         if not new_months or not self._snapshot.has_table(RESPONSES_TABLE):
             return
-        for response_row in self._snapshot.rows(
+        for response_row in self._snapshot.query_rows(
             "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
-            f"WHERE {self._where} AND {sql_in('month', new_months)}",
+            f"WHERE {self._where_sql} AND {make_in_condition('month', new_months)}",
             RESPONSES_TABLE,
         ):
             request_key = response_row["host"], response_row["section"], response_row["scope"]
             fetched_at = response_row["fetched_at"].astimezone(UTC)
             self._response_keys.add((*request_key, fetched_at, response_row["sha256"]))
-            self._archived_days.add((request_key, fetched_at.date()))
+            self._requests_and_days.add((request_key, fetched_at.date()))
             if response_row["has_body"]:
                 self._body_keys.add((*request_key, response_row["sha256"]))
 
     def has_response(self, response: ArchivedResponse) -> bool:
         """Return whether the archive has a response of the same request, time and body."""
         self._load_month(response.month)
-        return response.error is None and response.key in self._response_keys
+        return response.error is None and response.response_key in self._response_keys
 
     def has_response_of_day(self, request_key: RequestKey, day: date) -> bool:
         """Return whether the archive has a response to a request that was fetched on ``day``."""
         self._load_month(f"{day:%Y-%m}")
-        return (request_key, day) in self._archived_days
+        return (request_key, day) in self._requests_and_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
         """Return whether the archive has the same body for the same request, from whatever day."""
@@ -292,7 +294,7 @@ class ResponseIndex:
     def add_response(self, response: ArchivedResponse) -> None:
         """Add a response to the index, because it is being added to the archive."""
         if response.error is None:
-            self._response_keys.add(response.key)
+            self._response_keys.add(response.response_key)
             if response.body is not None:
                 self._body_keys.add((*response.request_key, response.sha256 or ""))
 
@@ -301,7 +303,7 @@ _RESPONSES_PER_BATCH = 2000
 """The number of responses that are in memory at a time."""
 
 
-def response_groups(
+def read_response_groups(
     snapshot: Snapshot, condition_sql: str = USABLE_SQL
 ) -> Iterator[list[ArchivedResponse]]:
     """Yield lists of stored responses with their bodies; each list has one run, host and scope.
@@ -311,7 +313,7 @@ def response_groups(
     """
     if not snapshot.has_table(RESPONSES_TABLE):
         return
-    host_chunk_rows = snapshot.rows(
+    host_chunk_rows = snapshot.query_rows(
         "WITH counted AS (SELECT month, host, count(*) AS n FROM responses "
         f"WHERE {condition_sql} GROUP BY ALL), numbered AS (SELECT month, host, "
         f"(sum(n) OVER (ORDER BY month, host) - n) // {_RESPONSES_PER_BATCH} AS chunk FROM counted)"
@@ -320,11 +322,11 @@ def response_groups(
         RESPONSES_TABLE,
     )
     for host_chunk_row in host_chunk_rows:
-        hosts_sql = sql_in("host", host_chunk_row["hosts"])
+        hosts_sql = make_in_condition("host", host_chunk_row["hosts"])
         chunk_condition_sql = (
             f"({condition_sql}) AND month = '{host_chunk_row['month']}' AND {hosts_sql}"
         )
-        response_rows = snapshot.rows(
+        response_rows = snapshot.query_rows(
             f"WITH chunk AS (SELECT * FROM responses WHERE {chunk_condition_sql}), bodies AS ("
             "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "
             "(SELECT sha256 FROM chunk WHERE NOT has_body) GROUP BY sha256) "
@@ -333,7 +335,7 @@ def response_groups(
             RESPONSES_TABLE,
         )
         for _, response_group in groupby(
-            map(response_from_row, response_rows),
+            map(row_to_response, response_rows),
             key=lambda response: (response.run, response.host, response.scope),
         ):
             yield [*response_group]
