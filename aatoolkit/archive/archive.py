@@ -136,8 +136,8 @@ class Archive(metaclass=ShortHelpMeta):
         Parameters
         ----------
         source : Client, Project, Study or iterable of Payload
-            A client or project fetches the responses from the service. Of a study (recorded
-            responses) or of payloads (responses in memory), those that match ``hosts``, ``scopes``
+            A client or project fetches the responses from the service. A study has recorded
+            responses, and payloads are responses in memory; those that match ``hosts``, ``scopes``
             and ``sections`` are added.
         hosts : str or iterable of str, optional
             The projects' domains. A client needs them; a project has its own host.

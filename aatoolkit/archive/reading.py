@@ -201,7 +201,7 @@ class TableReader:
         return query_rows.cast(pa.schema(result_fields))
 
     def _read_responses(self, selection: Selection) -> tuple[list[ResponseRow], int]:
-        """Return the selected responses that were converted to the table, and a number of failures.
+        """Return the selected responses that the table was made from, and how many requests failed.
 
         Each response is a dict, whose entry ``states`` has the metadata of the table's columns as
         JSON. A request of which all attempts of a day failed counts as one failure.

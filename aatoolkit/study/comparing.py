@@ -93,7 +93,7 @@ class StudyDiff:
         ]
         for kind, kind_changes in changes_by_kind:
             message_lines += [
-                f"  {kind}: {sentence}" for sentence in difference_sentences(kind_changes)
+                f"  {kind}: {sentence}" for sentence in make_difference_sentences(kind_changes)
             ]
             if len(kind_changes) > MAX_LISTED_DIFFERENCES:
                 message_lines.append(
@@ -105,7 +105,7 @@ class StudyDiff:
     _repr_pretty_ = print_wrapped
 
 
-def difference_sentences(changes: pd.DataFrame) -> list[str]:
+def make_difference_sentences(changes: pd.DataFrame) -> list[str]:
     """Return sentences on the largest differences between two studies or results.
 
     ``changes`` is a frame like `StudyDiff.changes`, with one row per difference. There are at most
@@ -147,7 +147,7 @@ def difference_sentences(changes: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def frame_differences(
+def find_frame_differences(
     old_frame: pd.DataFrame, new_frame: pd.DataFrame, key_columns: Sequence[str]
 ) -> pd.DataFrame:
     """Return a frame like `StudyDiff.changes` of the rows and cells that differ between two frames.
@@ -160,7 +160,7 @@ def frame_differences(
         pd.DataFrame({str(name): _to_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
-    labels_of_frames = [_row_labels(frame, key_columns) for frame in comparable_frames]
+    labels_of_frames = [_make_row_labels(frame, key_columns) for frame in comparable_frames]
     if not key_columns or any(labels.has_duplicates for labels in labels_of_frames):
         labels_of_frames = [
             pd.RangeIndex(len(frame)).map(lambda position: f"row={position}")
@@ -207,7 +207,7 @@ def frame_differences(
     return concat_differences(difference_frames)
 
 
-def _row_labels(frame: pd.DataFrame, key_columns: Sequence[str]) -> pd.Index:
+def _make_row_labels(frame: pd.DataFrame, key_columns: Sequence[str]) -> pd.Index:
     """Return a label for each row from its key columns, such as ``brand=Acme, rank=1``."""
     key_text_columns = [
         f"{key_column}=" + frame[key_column].astype("string").fillna("nothing")
@@ -248,19 +248,19 @@ def concat_differences(difference_frames: Sequence[pd.DataFrame]) -> pd.DataFram
 
 def compare_studies(old_study: Study, new_study: Study) -> StudyDiff:
     """Return the differences between an older and a newer study."""
-    records_by_study = old_study._current_records, new_study._current_records
+    records_of_studies = old_study._current_records, new_study._current_records
     for study in (old_study, new_study):
         for record in study._current_records:
             study._read_body(record)  # equal recorded hashes do not show that bytes were altered
     # Requests are matched by service only if the same request went to several services.
     has_several_services = any(
         len({record.request.key[1:] for record in records}) < len(records)
-        for records in records_by_study
+        for records in records_of_studies
     )
     key_start_index = 0 if has_several_services else 1
     old_record_by_key, new_record_by_key = (
         {record.request.key[key_start_index:]: record for record in records}
-        for records in records_by_study
+        for records in records_of_studies
     )
     difference_frames = []
     same_count = 0
@@ -290,7 +290,7 @@ def compare_studies(old_study: Study, new_study: Study) -> StudyDiff:
             old_tables = read_usable_tables(old_study, old_record)
             new_tables = read_usable_tables(new_study, new_record)
             for section_name in [name for name in old_tables if name in new_tables]:
-                for difference_frame in _section_changes(
+                for difference_frame in _find_section_changes(
                     old_tables[section_name], new_tables[section_name]
                 ):
                     difference_frames.append(
@@ -299,7 +299,7 @@ def compare_studies(old_study: Study, new_study: Study) -> StudyDiff:
     return StudyDiff(same_count, concat_differences(difference_frames))
 
 
-def _section_changes(old_tables: Tables, new_tables: Tables) -> Iterator[pd.DataFrame]:
+def _find_section_changes(old_tables: Tables, new_tables: Tables) -> Iterator[pd.DataFrame]:
     """Yield the differences between two responses of one section, as frames to concatenate.
 
     Each argument has the tables of one response. Each frame has differences of one kind, such as
@@ -332,10 +332,10 @@ def _section_changes(old_tables: Tables, new_tables: Tables) -> Iterator[pd.Data
         ]
         availability_changes = pd.DataFrame(change_rows, columns=["column", "before", "after"])
         yield availability_changes.assign(kind="availability", table=table_name)
-        yield frame_differences(*frames, common_key(*frames)).assign(table=table_name)
+        yield find_frame_differences(*frames, find_common_key(*frames)).assign(table=table_name)
 
 
-def common_key(*frames: pd.DataFrame) -> list[str]:
+def find_common_key(*frames: pd.DataFrame) -> list[str]:
     """Return the key columns of the first frame if all frames have these columns; else []."""
     key_columns = [*metadata_of(frames[0]).key]
     has_key_columns = all(
@@ -404,7 +404,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return name in self.hashes
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        result_hash = self._digest(name)
+        result_hash = self._find_hash(name)
         rerun_files = self._rerun_files
         file_name = result_file_name(result_hash)
         frame = parse_parquet((rerun_files or self._study._files).read(file_name))
@@ -412,7 +412,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
             raise self._study._unusable_error(f"{file_name} is not what was sealed")
         return frame
 
-    def _digest(self, name: str) -> str:
+    def _find_hash(self, name: str) -> str:
         """Return the hash of the result ``name``; raise `ItemNotFound` if there is none."""
         hashes = self.hashes
         if name not in hashes:
@@ -432,7 +432,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     def __delitem__(self, name: str) -> None:
         with self._study._require_writer().locked_manifest():
-            self._digest(name)
+            self._find_hash(name)
             unseal(self._study.path)
             _update_result_entries(self._study.path, name, None)
 
@@ -566,17 +566,17 @@ def compare_results(
     index_level_names = [
         str(level_name) for level_name in old_frame.index.names if level_name is not None
     ]
-    key_columns = common_key(old_flat_frame, new_flat_frame) or (
+    key_columns = find_common_key(old_flat_frame, new_flat_frame) or (
         [] if {*index_level_names} - {*new_flat_frame.columns} else index_level_names
     )
-    change_frame = frame_differences(old_flat_frame, new_flat_frame, key_columns)
+    change_frame = find_frame_differences(old_flat_frame, new_flat_frame, key_columns)
     is_row_change = change_frame["kind"].eq("row")
     mask_by_kind_and_change = {
         ("row", "gone"): is_row_change & change_frame["before"].notna(),
         ("row", "new"): is_row_change & change_frame["after"].notna(),
         ("cell", "changed"): ~is_row_change,
     }
-    difference_texts = [*_column_differences(old_flat_frame, new_flat_frame)]
+    difference_texts = [*_find_column_differences(old_flat_frame, new_flat_frame)]
     difference_texts += [
         f"{counted(mask.sum(), kind)} {change_word}"
         for (kind, change_word), mask in mask_by_kind_and_change.items()
@@ -585,13 +585,13 @@ def compare_results(
     difference_texts += [
         sentence
         for mask in mask_by_kind_and_change.values()
-        for sentence in difference_sentences(change_frame[mask])
+        for sentence in make_difference_sentences(change_frame[mask])
     ][: 2 * MAX_LISTED_DIFFERENCES]
     difference_texts = difference_texts or ["the same cells in another order, or of another kind"]
     return ResultComparison(name, "differs", tuple(difference_texts))
 
 
-def _column_differences(old_frame: pd.DataFrame, new_frame: pd.DataFrame) -> Iterator[str]:
+def _find_column_differences(old_frame: pd.DataFrame, new_frame: pd.DataFrame) -> Iterator[str]:
     """Yield sentences on columns that only one of two frames has, and on dtypes that differ."""
     old_dtype_by_column, new_dtype_by_column = (
         {str(column_name): str(frame[column_name].dtype).lower() for column_name in frame}

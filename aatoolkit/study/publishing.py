@@ -334,15 +334,19 @@ def _make_published_tables(
     them.
     """
     tables_by_number = dict(
-        enumerate(sorted(tables_of_responses, key=lambda tables: _sort_key(tables.payload)), 1)
+        enumerate(sorted(tables_of_responses, key=lambda tables: _make_sort_key(tables.payload)), 1)
     )
     response_rows = [
-        _response_row(tables.payload, metadata_of(tables.main).sources[0])
+        _make_response_row(tables.payload, metadata_of(tables.main).sources[0])
         for tables in tables_by_number.values()
     ]
-    for payload, error_reason in sorted(failed_payloads, key=lambda failure: _sort_key(failure[0])):
-        response_rows.append(_response_row(payload, Source(section=payload.section), error_reason))
-    responses_table = _table_about_responses(
+    for payload, error_reason in sorted(
+        failed_payloads, key=lambda failure: _make_sort_key(failure[0])
+    ):
+        response_rows.append(
+            _make_response_row(payload, Source(section=payload.section), error_reason)
+        )
+    responses_table = _make_table_about_responses(
         "responses",
         [
             {"response": response_number, **row}
@@ -374,11 +378,14 @@ def _make_published_tables(
         _combine_table(table_name, section, tables_by_number, responses_table.frame)
         for table_name, section in section_by_table.items()
     ]
-    published_tables += [responses_table, _table_about_responses("availability", availability_rows)]
+    published_tables += [
+        responses_table,
+        _make_table_about_responses("availability", availability_rows),
+    ]
     return _redact_tables(published_tables, redacted_names) if redacted_names else published_tables
 
 
-def _sort_key(payload: Any) -> tuple[str, ...]:
+def _make_sort_key(payload: Any) -> tuple[str, ...]:
     """Return a tuple by which responses are sorted: host, section, filters, time and hash."""
     scope_query = "" if payload.scope is None else payload.scope._to_query()
     sort_texts = (
@@ -391,7 +398,7 @@ def _sort_key(payload: Any) -> tuple[str, ...]:
     return tuple(sort_text or "" for sort_text in sort_texts)
 
 
-def _response_row(payload: Any, source: Source, error_reason: str | None = None) -> JsonObject:
+def _make_response_row(payload: Any, source: Source, error_reason: str | None = None) -> JsonObject:
     """Return the row of a response for the table ``responses``, as a dict.
 
     ``source`` describes the response in the metadata of frames. ``error_reason`` says why the
@@ -417,7 +424,7 @@ def _response_row(payload: Any, source: Source, error_reason: str | None = None)
     }
 
 
-def _table_about_responses(table_name: str, rows: Sequence[Any]) -> PublishedTable:
+def _make_table_about_responses(table_name: str, rows: Sequence[Any]) -> PublishedTable:
     """Create the table "responses" or "availability" from its rows."""
     column_by_name = _COLUMNS_BY_RESPONSE_TABLE[table_name]
     frame = pd.DataFrame(rows, columns=[*column_by_name], dtype="object")
@@ -623,17 +630,17 @@ def _warn_of_copied_texts(
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
     words_by_redacted_text = {
-        text: tuple(_words_of(text))
+        text: tuple(_split_words(text))
         for published_table, redacted_table in zip(published_tables, redacted_tables, strict=True)
         for column_name in {*published_table.frame} - {*redacted_table.frame}
-        for text in _texts_of(published_table.frame[column_name])
-        if (published_table.name, column_name) in explicit_columns or len(_words_of(text)) > 3
+        for text in _find_distinct_texts(published_table.frame[column_name])
+        if (published_table.name, column_name) in explicit_columns or len(_split_words(text)) > 3
     }
     redacted_phrases = {*words_by_redacted_text.values()} - {()}
     phrase_lengths = {len(phrase) for phrase in redacted_phrases}
 
     def holds_copy(text: str) -> bool:
-        words = _words_of(text)
+        words = _split_words(text)
         return text in words_by_redacted_text or any(
             tuple(words[start_index : start_index + phrase_length]) in redacted_phrases
             for phrase_length in phrase_lengths
@@ -644,7 +651,7 @@ def _warn_of_copied_texts(
         f"{published_table.name}.{column_name}"
         for published_table in redacted_tables
         for column_name in published_table.frame
-        if any(map(holds_copy, _texts_of(published_table.frame[column_name])))
+        if any(map(holds_copy, _find_distinct_texts(published_table.frame[column_name])))
     ]
     if full_column_names:
         columns_text = (
@@ -653,7 +660,7 @@ def _warn_of_copied_texts(
         warn(f"text that is left out is also in {columns_text}; leave that out too")
 
 
-def _texts_of(column: pd.Series) -> Iterator[str]:
+def _find_distinct_texts(column: pd.Series) -> Iterator[str]:
     """Yield the distinct texts in a column of texts or of lists of texts."""
     dtype = str(column.dtype)
     if _is_text(dtype):
@@ -663,7 +670,7 @@ def _texts_of(column: pd.Series) -> Iterator[str]:
         yield from (text for text in texts.unique() if isinstance(text, str))
 
 
-def _words_of(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Return the words of a text or URL in lower case."""
     return re.findall(r"[^\W_]+", unquote(text).casefold())
 
@@ -766,7 +773,7 @@ def _make_data_package(
         licences=[{"name": study_summary["licence"]}] if study_summary["licence"] else [],
         study={"digest": study_summary["digest"]} if study_summary["digest"] else None,
         resources=[
-            _table_resource(published_table, hash_by_file[published_table.path("parquet")])
+            _make_table_resource(published_table, hash_by_file[published_table.path("parquet")])
             for published_table in published_tables
         ],
     )
@@ -809,7 +816,7 @@ def _make_ro_crate(study_summary: Mapping[str, Any], folder: Path) -> JsonObject
     return crate_document
 
 
-def _table_resource(published_table: PublishedTable, sha256: str) -> JsonObject:
+def _make_table_resource(published_table: PublishedTable, sha256: str) -> JsonObject:
     """Return the entry of a table in ``datapackage.json``; ``sha256`` is the hash of its file."""
     primary_key_columns = [*published_table.metadata.key]
     if primary_key_columns and (

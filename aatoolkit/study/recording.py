@@ -81,11 +81,11 @@ class Recorder:
 
     def get(self, request: Request) -> Payload:
         """Fetch the response to a request, store it and return it."""
-        # Most error responses are stored too; see `_recordable_body`.
+        # Most error responses are stored too; see `_find_recordable_body`.
         try:
             payload: Payload = self._fetcher.get(request)
         except (StatusError, DecodeError) as error:
-            body = _recordable_body(error)
+            body = _find_recordable_body(error)
             if body is not None:
                 retry_after = getattr(error, "retry_after", None)
                 headers = {} if retry_after is None else {"retry-after": str(retry_after)}
@@ -129,7 +129,7 @@ def refuse_leaked_token(response_source: Any, body: bytes, url: str, headers: An
         )
 
 
-def _recordable_body(error: FetchError) -> bytes | None:
+def _find_recordable_body(error: FetchError) -> bytes | None:
     """Return the body of an error response, to record it; None if it must not be recorded."""
     # Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot
     # be decoded, except empty ones.
@@ -177,7 +177,7 @@ class ReplaySource:
         """Do nothing, as no connection is open."""
 
 
-def replaying_client(
+def make_replaying_client(
     study: Study,
     base_url: str | None,
     host: str | None = None,
@@ -257,15 +257,15 @@ def hash_tables(dataset: Dataset) -> TableHashes:
 
 
 def format_table_hashes(
-    hashes_by_response: Iterable[TableHashes], versions: Mapping[str, str]
+    table_hash_dicts: Iterable[TableHashes], versions: Mapping[str, str]
 ) -> bytes:
     """Return the content of the file ``tables.json``: the hashes of the tables of each response.
 
-    ``hashes_by_response`` has one dict per response. ``versions`` are the versions of the software
+    ``table_hash_dicts`` has one dict per response. ``versions`` are the versions of the software
     that converted the responses to tables.
     """
     section_dicts = []
-    for hash_by_table in hashes_by_response:
+    for hash_by_table in table_hash_dicts:
         entries_by_section: dict[str, JsonObject] = {}
         for full_table_name, (row_count, table_hash) in hash_by_table.items():
             section_name, _, table_name = full_table_name.partition(".")
@@ -344,7 +344,7 @@ def find_stored_responses(study: Study, source: Source) -> Iterator[LoadedRespon
             is_match = record.sha256 == source.sha256 or is_combined
         if record.error is not None or not is_match:
             continue
-        reading_options = study._reading_options_of(record)
+        reading_options = study._find_reading_options(record)
         dataset = call_without_warnings(
             payload_to_dataset, study._read_payload(record), reading_options
         )

@@ -32,8 +32,8 @@ from aatoolkit.study.comparing import ResultComparison, compare_results, read_re
 from aatoolkit.study.recording import (
     RERUN_RESULTS_ENV,
     RERUN_STUDY_ENV,
+    make_replaying_client,
     read_rerun_path,
-    replaying_client,
 )
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def _replay_all_clients() -> None:
     base_urls = {record.base_url for record in study._current_records}
     # Another base URL is that of the study.
     replace_client_factory(
-        lambda base_url: replaying_client(
+        lambda base_url: make_replaying_client(
             study, url if (url := (base_url or "").rstrip("/")) in base_urls else None
         )
     )

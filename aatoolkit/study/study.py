@@ -70,11 +70,11 @@ from aatoolkit.study.recording import (
     format_profiles,
     format_table_hashes,
     hash_tables,
+    make_replaying_client,
     parse_profiles,
     payload_to_dataset,
     read_rerun_path,
     read_usable_tables,
-    replaying_client,
 )
 from aatoolkit.study.verify import Verification, verify
 
@@ -323,7 +323,7 @@ class Study(metaclass=ShortHelpMeta):
     def _current_records(self) -> tuple[Record, ...]:
         """A tuple with one record for each request: the one that a replay uses."""
         # The last usable response to a request or, if there is none, the last error.
-        return self._parse_once("latest", self.records, _latest_records)
+        return self._parse_once("latest", self.records, _find_latest_records)
 
     @property
     def _hosts(self) -> tuple[str, ...]:
@@ -392,9 +392,9 @@ class Study(metaclass=ShortHelpMeta):
         StudyError
             If the response is missing, or its bytes are not the recorded ones.
         """
-        return payload_to_dataset(self._read_payload(record), self._reading_options_of(record))
+        return payload_to_dataset(self._read_payload(record), self._find_reading_options(record))
 
-    def _reading_options_of(self, record: Record) -> ReadingOptions:
+    def _find_reading_options(self, record: Record) -> ReadingOptions:
         """Return the options with which a recorded response is converted to tables.
 
         They have the column declarations that the study recorded for the response's service.
@@ -527,7 +527,7 @@ class Study(metaclass=ShortHelpMeta):
                 f"about {', '.join(self._hosts) or 'no host'}",
                 path=self.path,
             )
-        return replaying_client(self, base_url, host_name, profile).project(host_name)
+        return make_replaying_client(self, base_url, host_name, profile).project(host_name)
 
     def merge(self, other: Study, *, replace: bool = False) -> Study:
         """Add the records, profiles and results of another study.
@@ -699,7 +699,7 @@ class Study(metaclass=ShortHelpMeta):
             if self.digest is not None and self.verify():
                 return str(self.digest)
             self._remove_unrecorded_files()
-            table_hashes = [self._table_hashes(record) for record in self.records]
+            table_hashes = [self._hash_tables_of_record(record) for record in self.records]
             write_bytes(
                 self.path / TABLES_FILE, format_table_hashes(table_hashes, software_versions())
             )
@@ -755,7 +755,7 @@ class Study(metaclass=ShortHelpMeta):
         True
         """
 
-        return verify(self._files, self._table_hashes if replay else None)
+        return verify(self._files, self._hash_tables_of_record if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
         """Return what changed from this study to another one, which was recorded later.
@@ -1062,7 +1062,7 @@ class Study(metaclass=ShortHelpMeta):
             if self._read_seal() == seal:
                 raise self._unusable_error(f"{file_name} does not match the seal; verify it")
 
-    def _table_hashes(self, record: Record) -> TableHashes:
+    def _hash_tables_of_record(self, record: Record) -> TableHashes:
         """Return the number of rows and the hash of each table of a recorded response.
 
         The dict is empty if the response is an error.
@@ -1099,7 +1099,7 @@ class Study(metaclass=ShortHelpMeta):
         return code(repr(self))
 
 
-def _latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
+def _find_latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
     """Return the last usable record of each request; if it has none, its last record."""
     record_by_key: dict[tuple[str, ...], Record] = {}
     for record in records:
