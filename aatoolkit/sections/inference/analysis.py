@@ -29,7 +29,6 @@ from aatoolkit.sections.inference.keys import set_formats_and_keys
 from aatoolkit.sections.inference.shapes import find_tables
 from aatoolkit.sections.inference.units import POSITION_UNIT, set_aggregation, set_units
 from aatoolkit.sections.inference.words import (
-    FACTOR_BY_UNIT_WORD,
     Vocabulary,
     split_name,
     to_singular,
@@ -46,6 +45,7 @@ _RATIO_NAME_BY_COUNTS = {
     ("mention_count", "answer_count"): "mention_rate",
     ("conversions", "sessions"): "conversion_rate",
 }
+_SCALED_UNITS = ("percent", "permille", "ppm", "basis_point", "cents", "micro", "nano")
 _LEXICON_KEY_BY_UNIT = {
     COUNT: "standard_count",
     FRACTION: "standard_share",
@@ -255,7 +255,7 @@ def _find_name_in_new_unit(column: DraftColumn) -> str | None:
     For example, ``cost_cents`` becomes ``cost``. Return None for other columns.
     """
     stem, _, unit = column.name.rpartition("_")
-    is_renamed = column.scale != 1.0 and unit in words_of("percent", *FACTOR_BY_UNIT_WORD)
+    is_renamed = column.scale != 1.0 and unit in words_of(*_SCALED_UNITS)
     return stem.removesuffix("_per") if is_renamed else None
 
 

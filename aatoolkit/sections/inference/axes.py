@@ -315,14 +315,16 @@ class JsonStructure:
         """
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
             ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
-            counts_by_path = {
-                path: Counter(compress(ancestor_keys, [value is not MISSING for value in values]))
-                for path, values in row_set.columns
-            }
-            text_counts_by_path = {
-                path: Counter(compress(ancestor_keys, [type(value) is str for value in values]))
-                for path, values in row_set.columns
-            }
+            counts_by_path, text_counts_by_path = (
+                {
+                    path: Counter(compress(ancestor_keys, map(is_counted, values)))
+                    for path, values in row_set.columns
+                }
+                for is_counted in (
+                    lambda value: value is not MISSING,
+                    lambda value: type(value) is str,
+                )
+            )
             table_variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
             for key, row_count in Counter(ancestor_keys).items():
                 paths = {path for path, counts in counts_by_path.items() if counts[key]}
@@ -475,17 +477,11 @@ class JsonStructure:
             for list_group in list_groups
             if not self._add_if_columns(row_set, list_group)
         ]
-        groups_by_length: dict[Any, list[ListGroup]] = {}
-        groups_by_names: dict[Any, tuple[ListsOfNames, list[ListGroup]]] = {}
+        parallel_groups_by_key: dict[Any, tuple[ListsOfNames | None, list[ListGroup]]] = {}
         for list_group in remaining_groups:
             if list_group.holds_names:
                 continue
             lists_of_names = self._find_lists_of_names(row_set, list_group)
-            if lists_of_names is not None:
-                groups_by_names.setdefault(
-                    (lists_of_names[0], *list_group.lengths), (lists_of_names, [])
-                )[1].append(list_group)
-                continue
             # Of a square grid a list beside it may name the rows or the columns.
             item_lengths = {len(item or ()) for item in list_group.items if list_group.is_of_lists}
             has_own_row_set = (
@@ -496,25 +492,26 @@ class JsonStructure:
             )
             # A list that is missing in some rows has the length of the others there.
             similar_lengths = (
-                lengths
-                for lengths in groups_by_length
-                if not has_own_row_set
-                and {
+                other_lengths
+                for other_lengths in parallel_groups_by_key
+                if {
                     length == other_length
-                    for length, other_length in zip(list_group.lengths, lengths, strict=False)
+                    for length, other_length in zip(list_group.lengths, other_lengths, strict=False)
                     if None not in (length, other_length)
                 }
                 == {True}
             )
-            group_key = next(
-                similar_lengths, list_group.steps if has_own_row_set else (*list_group.lengths,)
-            )
-            groups_by_length.setdefault(group_key, []).append(list_group)
-        for lists_of_names, parallel_groups in groups_by_names.values():
-            self._add_parallel_row_set(row_set, parallel_groups, lists_of_names)
-        for parallel_groups in groups_by_length.values():
-            if len(parallel_groups) > 1 or not self._add_if_not_rows(row_set, parallel_groups[0]):
-                self._add_parallel_row_set(row_set, parallel_groups)
+            lengths = (*list_group.lengths,)
+            if lists_of_names is not None:
+                key: Any = (lists_of_names[0], lengths)
+            else:
+                key = list_group.steps if has_own_row_set else next(similar_lengths, lengths)
+            _, parallel_groups = parallel_groups_by_key.setdefault(key, (lists_of_names, []))
+            parallel_groups.append(list_group)
+        for lists_of_names, parallel_groups in parallel_groups_by_key.values():
+            are_rows = lists_of_names is not None or len(parallel_groups) > 1
+            if are_rows or not self._add_if_not_rows(row_set, parallel_groups[0]):
+                self._add_parallel_row_set(row_set, parallel_groups, lists_of_names)
 
     def _add_parallel_row_set(
         self,
@@ -539,21 +536,6 @@ class JsonStructure:
         containers = [(list_group.steps, list_group.lists) for list_group in list_groups]
         main_container = main_list_group.steps, main_list_group.lists
         self._add_child_row_set(row_set, containers, main_container, Elements, lists_of_names)
-
-    def _add_row_set_of_columns(
-        self, row_set: RowSet, list_group: ListGroup, paths_and_values: list[PathAndValues]
-    ) -> None:
-        """Add a table for a list of lists in which each inner list is a column.
-
-        Each position in the inner lists becomes a row. ``paths_and_values`` has the inner lists.
-        """
-        self._add_child_row_set(
-            row_set,
-            paths_and_values,
-            self._split_into_columns(list_group)[0],
-            Elements,
-            kept_values_by_path={"^#0": (0,)},
-        )
 
     def _add_child_row_set(
         self,
@@ -674,7 +656,14 @@ class JsonStructure:
         ):
             paths_and_values = self._split_into_columns(list_group, header)
             if list_group.is_of_lists:
-                self._add_row_set_of_columns(row_set, list_group, paths_and_values)
+                # Each position in the inner lists becomes a row.
+                self._add_child_row_set(
+                    row_set,
+                    paths_and_values,
+                    self._split_into_columns(list_group)[0],
+                    Elements,
+                    kept_values_by_path={"^#0": (0,)},
+                )
             else:
                 self._add_columns(row_set, paths_and_values)
             return True

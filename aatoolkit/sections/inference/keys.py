@@ -316,7 +316,8 @@ def _find_year_path(table: DraftTable) -> str | None:
         for word in ("end", "to", "until", "through", "year")
         for column in table.columns
         if split_name(column.field_name)[-1:] == [word]
-        and column.dtype in ("date", "timestamp", "Int64")
+        and column.dtype in (("Int64",) if word == "year" else ("date", "timestamp"))
+        and column.format.parse in (None, "utc")
         and None not in column.values
         and MISSING not in column.values
     )

@@ -175,7 +175,7 @@ def _set_header_path(table: DraftTable) -> None:
         if steps and steps[:-1] == rows.steps and isinstance(steps[-1], NamedColumn)
     ]
     header_paths = {step.header for step in named_steps}
-    is_plain_list = rows.steps[-1:] == (Elements(),)
+    is_plain_list = rows.steps[-1:] == (Elements(),) and not rows.labels
     if is_plain_list and len(named_steps) == len(table.columns) and len(header_paths) == 1:
         (header_path,) = header_paths
         if not any(isinstance(step, Position) for step in header_path):

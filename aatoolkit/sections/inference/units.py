@@ -129,7 +129,6 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     }
     is_met_by_condition = {
         "number sign": field_format.is_ordinal,
-        "factor": name_meaning.unit_factor != 1.0,
         "coarse percent": name_meaning.has_word_of("percent") and decimals < 3,
         "fine point": name_meaning.has_word_of("point") and decimals > 2,
         **is_shown_by_text,
@@ -147,7 +146,6 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         if is_match and min_value <= lowest_number and highest_number <= max_value:
             if unit is None:
                 return Guess(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
-            factor = name_meaning.unit_factor if condition == "factor" else factor
             if condition in is_shown_by_text:
                 return Guess(unit, PROVED, f"a {condition} in the text"), factor
             reason = f"the name, and values from {lowest_number:g} to {highest_number:g}"
