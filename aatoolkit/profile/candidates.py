@@ -6,7 +6,7 @@ Such a path is called a candidate. A person decides later whether its values do 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, filterfalse, takewhile
@@ -438,14 +438,16 @@ def _score_path(
         if occurrence.value is not None
     )
     are_codes |= {type(occurrence.value) for occurrence in occurrences} == {bool}
-    words_with_numbers = {
-        occurrence.value
-        for occurrence in occurrences
-        if are_codes and occurrence.has_numbers is not False
-    }
+    number_flags_by_word: dict[Any, list[bool]] = defaultdict(list)
+    for occurrence in occurrences if are_codes else ():
+        number_flags_by_word[occurrence.value].append(occurrence.has_numbers is not False)
+    # An engine that ran on a few days may have the word of those that never ran.
     words_without_numbers = {
-        occurrence.value for occurrence in occurrences if are_codes
-    } - words_with_numbers
+        word
+        for word, number_flags in number_flags_by_word.items()
+        if sum(number_flags) < len(number_flags) / (4 if occurrences[0].engine else 1e9)
+    }
+    words_with_numbers = number_flags_by_word.keys() - words_without_numbers
     score -= 2 * has_word_of(path_fields[-1], "trade")
     # What a plan enables is its own business.
     is_flag = isinstance(first_value, bool) and state_of_named_flag(path_fields[-1], False) not in (

@@ -28,7 +28,7 @@ from aatoolkit.availability.detect.words import (
     is_metadata_key,
     read_absence_code,
 )
-from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Step
+from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import (
@@ -226,6 +226,14 @@ class OccurrenceSearch:
                 or default_is_measured
             )
             for engine_name in self._engines
+        }
+        self._engines_by_list_path = {
+            (*path, Field(key)): value
+            for path, record in self._iter_records(response, ())
+            for key, value in ({} if is_in_rows(path) else record).items()
+            if isinstance(value, list)
+            and value
+            and all(_is_text_in(e, self._engines) for e in value)
         }
         self._add_fields(response, ())
 
@@ -531,6 +539,20 @@ class OccurrenceSearch:
         ``path`` leads to the list.
         """
         row_path = (*path, Elements())
+        engine_list_path = next(
+            (
+                list_path
+                for list_path, engines in self._engines_by_list_path.items()
+                if _is_parallel_to_engines(items, engines)
+            ),
+            None,
+        )
+        if engine_list_path is not None:
+            engines = self._engines_by_list_path[engine_list_path]
+            self.engine_fields[row_path] = format_path((*engine_list_path, Elements()))
+            for item, engine in zip(items, engines, strict=True):
+                self._add_occurrence(row_path, item, self._is_measured_by_engine[engine], engine)
+            return
         header_path = self._structure.header_by_row_path.get(row_path)
         if header_path is None and (len(items) <= MAX_NOTICES or leads_into_gap_list(row_path)):
             items = [*map(join_short_list, items)]
@@ -764,6 +786,19 @@ def _is_word(value: Any) -> bool:
 def _is_text_in(value: Any, texts: Collection[str]) -> bool:
     """Return whether a value is one of some texts."""
     return isinstance(value, str) and value in texts
+
+
+def _is_parallel_to_engines(items: list[Any], engines: list[str]) -> bool:
+    """Return whether a list has a state of each engine (AI assistant) in another list.
+
+    States are booleans and texts, of which several engines have the same, or null.
+    """
+    if any(isinstance(item, list | dict) for item in items):
+        return False
+    words = {item for item in items if item is not None}
+    are_flags = {*map(type, words)} == {bool}
+    are_repeated_texts = {*map(type, words)} == {str} and 2 * len(words) <= len(items)
+    return len(items) == len(engines) == len({*engines}) > 1 and (are_flags or are_repeated_texts)
 
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:

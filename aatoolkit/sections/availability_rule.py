@@ -47,7 +47,8 @@ class Rule:
     fields, engines : str
         If ``at`` is an object: the names of two of its fields, whose values are objects. The keys
         of these are names of fields or of engines, and the values the status of each. If ``of`` is
-        ``engine``, ``engines`` is instead the field of a row that has the name of its engine.
+        ``engine``, ``engines`` is instead the field of a row that has the name of its engine, or
+        the path of a list beside the list of states, such as ``axes.engine[]``.
     total : str, optional
         The name of the field with the expected count, if ``status`` is a count: 25 of 30 is read as
         the word ``some``, 30 of 30 as ``full`` and 0 of 30 as ``none``. ``{days}`` stands for the

@@ -288,6 +288,11 @@ def _find_rule_values(
         ]
         values = [record.get(last_step.name) for record in records]
         index_suffix = f"[{columns.index(last_step.name)}]" if last_step.name in columns else ""
+    listed_engines = (
+        response_scan.vector.descend(parse_pattern(rule.engines)).values
+        if rule.engines.endswith("[]")
+        else []
+    )
     words_by_subject: dict[tuple[str, str] | None, set[str]] = {}
     row_statements = []
     for position, (item, record) in enumerate(zip(values, records, strict=True)):
@@ -313,6 +318,8 @@ def _find_rule_values(
                 if isinstance(outer_record, dict) and rule.engines not in row_fields:
                     row_fields = outer_record  # the row is an object in it
                 engine = row_fields.get(rule.engines, row_keys[position] if row_keys else None)
+                if len(listed_engines) == len(rows):
+                    engine = listed_engines[position]
                 if named_engine and not isinstance(engine, str):
                     engine = response_scan.engine_names.get(fold(named_engine), named_engine)
                 subject = ("engine", engine) if isinstance(engine, str) else find_target(row_fields)

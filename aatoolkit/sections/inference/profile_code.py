@@ -32,6 +32,9 @@ _SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
 }
 _COLUMN_PARAMETERS = ("source", "unit", "parse", "year", "scale", "missing", "valid", "aggregate")
 _LITERAL_PATTERN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_LITERAL_PIECE_PATTERN = re.compile(
+    rf".{{1,{_MAX_LITERAL_LENGTH}}}(?: |$)|.{{1,{_MAX_LITERAL_LENGTH}}}"
+)
 _FILE_HEADER_TEMPLATE = '''"""{title}
 
 A comment above a table says what proved the rules of its numbers. Units are likely, by name and
@@ -159,7 +162,9 @@ def _format_section(
     if analysis.rules:
         rule_codes = map(_format_rule, analysis.rules)
         rules_code = ", ".join(name_by_code.get(code, code) for code in rule_codes)
-        keywords.insert(0, f"availability=({rules_code},)")
+        keywords.insert(
+            0, f"availability={f'({rules_code})' if len(analysis.rules) > 1 else rules_code}"
+        )
     *tables, last_table = analysis.draft_tables
     for table in tables:
         yield from _format_table(table, ",", name_by_code)
@@ -249,13 +254,14 @@ def _format_table(
     )
     if proof_text:
         yield f"    # {textwrap.shorten(proof_text, _LINE_WIDTH - 6, placeholder=' …')}"
-    code = ", ".join(
+    column_codes = [
         f"*{name_by_code[code]}" if code in name_by_code else code[1:-2]
         for _, code in _format_column_runs(table)
-    )
+    ]
+    is_single = len(table.columns) == 1 or column_codes[0][0] == "*" == column_codes[-1][:1]
     table_code = (
-        f"Table({table.name!r}, '', {_format_rows(table)}, {key_code}columns=({code},))"
-        f"{closing_code}"
+        f"Table({table.name!r}, '', {_format_rows(table)}, {key_code}"
+        f"columns=({', '.join(column_codes)}{',' * is_single})){closing_code}"
     )
     yield from _wrap_lines(table_code, "    ", " " * 8)
 
@@ -332,7 +338,7 @@ def format_aggregation(aggregation: Aggregation) -> str:
 
 
 def _wrap_lines(code: str, initial_indent: str, subsequent_indent: str) -> list[str]:
-    """Break Python code into lines of at most 120 characters; longer texts are not split.
+    """Break Python code into lines of at most 120 characters; long texts are split.
 
     Parameters
     ----------
@@ -342,9 +348,16 @@ def _wrap_lines(code: str, initial_indent: str, subsequent_indent: str) -> list[
         The spaces before the first line and before the others.
     """
 
-    # A string literal must not be broken across lines.
+    def make_unbreakable(match: re.Match[str]) -> str:
+        """Replace the spaces in a string literal, so that it is not broken across lines."""
+        literal = match[0].replace(" ", "\0")
+        if len(literal) > _MAX_LITERAL_LENGTH + 2 and "\\" not in literal and literal[0] == "'":
+            pieces = _LITERAL_PIECE_PATTERN.findall(match[0][1:-1])
+            literal = " ".join(repr(piece).replace(" ", "\0") for piece in pieces)
+        return literal
+
     lines = textwrap.wrap(
-        _LITERAL_PATTERN.sub(lambda match: match[0].replace(" ", "\0"), code), _LINE_WIDTH,
+        _LITERAL_PATTERN.sub(make_unbreakable, code), _LINE_WIDTH,
         initial_indent=initial_indent, subsequent_indent=subsequent_indent,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
