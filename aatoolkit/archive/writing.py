@@ -113,12 +113,12 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
         ) > len(column_metadata)
         metadata_json = FrameMetadata(built_table.metadata.columns).dumps()
         statement_rows.append(
-            (FRAMES_TABLE, (section, name, metadata_json, is_complete, built_table.size))
+            (FRAMES_TABLE, (section, name, metadata_json, is_complete, built_table.row_count))
         )
     arrow_tables = {
         name: built_table.arrow_table
         for name, built_table in built_tables.items()
-        if built_table.size
+        if built_table.row_count
     }
     declaration: Any = tables.declaration
     if sections.default_profile().get(section) is declaration:
