@@ -192,7 +192,7 @@ class BuiltTable:
             column.pattern,
         )
         column_array = parsed_column.array
-        if row_index is not vector.level.rows:
+        if row_index is not vector.level.row_positions:
             column_array = pc.take(
                 column_array, pa.array(row_index, mask=row_index < 0), memory_pool=MEMORY_POOL
             )

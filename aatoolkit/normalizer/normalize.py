@@ -19,7 +19,14 @@ from aatoolkit.availability.detect.words import echoes_request
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
-from aatoolkit.jsontree.paths import Field, NamedColumn, Step, is_within, leaf_values, parse_pattern
+from aatoolkit.jsontree.paths import (
+    Field,
+    NamedColumn,
+    Step,
+    is_within,
+    list_leaf_paths_and_texts,
+    parse_pattern,
+)
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
@@ -496,7 +503,7 @@ def _tables_fit_response(
     if any(signal.scope == "section" and states_unmeasured(signal) for signal in signals):
         return True
     extra_leaves = (
-        leaf_values(value, "")
+        list_leaf_paths_and_texts(value, "")
         for value, _, _ in drift_report.iter_extra_values("new", "wrong type")
     )
     extra_texts = [

@@ -19,7 +19,13 @@ import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values
-from aatoolkit.jsontree.paths import KEY_MARKER, Field, Position, leaf_values, parse_path
+from aatoolkit.jsontree.paths import (
+    KEY_MARKER,
+    Field,
+    Position,
+    list_leaf_paths_and_texts,
+    parse_path,
+)
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.sections.section import Column
@@ -77,7 +83,9 @@ def record_provenance(
             cell_by_path.setdefault(path, cell)
     provenance_rows = [
         (path, *cell_by_path.get(path, (None,) * 4), None if path in cell_by_path else value_json)
-        for path, value_json in leaf_values(document_vector.values[0], "$", cell_by_path)
+        for path, value_json in list_leaf_paths_and_texts(
+            document_vector.values[0], "$", cell_by_path
+        )
         # The values in extra_paths are in the frame ``extra``.
         if path in cell_by_path or path not in extra_paths
     ]

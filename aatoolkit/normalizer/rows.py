@@ -33,7 +33,7 @@ from aatoolkit.jsontree.paths import (
     Step,
     Steps,
     format_path,
-    leaf_values,
+    list_leaf_paths_and_texts,
     parse_path,
     parse_pattern,
 )
@@ -226,7 +226,7 @@ class TableRows:
         self.vector = vector
         self._values_by_source: dict[str, RowValues] = {}
         self.element_accesses: list[ElementAccess] = []  # array elements read by position
-        self.row_index = vector.level.rows
+        self.row_index = vector.level.row_positions
         if row_form.one:
             self.row_index = self._find_single_row()
         elif table_plan.row_type is not None:
@@ -236,7 +236,7 @@ class TableRows:
                 {table_plan.row_type, type(None)} if are_rows_entries else {table_plan.row_type}
             )
             if vector.types - row_types:
-                self.row_index = vector.rows_of_types(row_types)
+                self.row_index = vector.find_positions_by_type(row_types)
         if row_form.first:
             self.row_index = self.row_index[
                 vector.level.item_positions[self.row_index] >= row_form.first
@@ -276,7 +276,7 @@ class TableRows:
                 field_steps = takewhile(lambda step: type(step) is Field, steps)
                 vectors.append(self.vector.descend([*field_steps]))
         is_present = not vectors or any(vector.types - {Missing} for vector in vectors)
-        return self.vector.level.rows if is_present else np.arange(0)
+        return self.vector.level.row_positions if is_present else np.arange(0)
 
     def get_values(self, value_path: str) -> RowValues:
         """Return the values at the path of a column, and their positions by row.
@@ -425,7 +425,7 @@ class TableRows:
         of each row is looked up.
         """
         parents_and_labels = zip(
-            vector.level.parent_rows.tolist(), map(repr, item_labels), strict=True
+            vector.level.parent_positions.tolist(), map(repr, item_labels), strict=True
         )
         position_by_parent_and_label = {
             parent_and_label: position
@@ -449,7 +449,7 @@ class TableRows:
         level = self.vector.level
         row_index = self.row_index
         while level is not self.vectors[step_number].level:
-            row_index = compose_row_indexes(row_index, level.parent_rows)
+            row_index = compose_row_indexes(row_index, level.parent_positions)
             assert level.container is not None
             level = level.container.level
         return row_index
@@ -472,9 +472,9 @@ class TableRows:
         Nothing is yielded if ``elements`` are not on the path to the rows.
         """
         level = self.vector.level
-        row_index = level.rows
+        row_index = level.row_positions
         while level.container is not None:
-            row_index = compose_row_indexes(row_index, level.parent_rows)
+            row_index = compose_row_indexes(row_index, level.parent_positions)
             level = level.container.level
             if level is elements.level:
                 yield row_index
@@ -482,7 +482,7 @@ class TableRows:
 
 def take_values(vector: Vector, row_index: RowIndex) -> Sequence[Any]:
     """Return the values at some positions of a vector; the position -1 gives None."""
-    if row_index is vector.level.rows:
+    if row_index is vector.level.row_positions:
         return vector.values  # type: ignore[no-any-return]
     values = [*vector.values, None]  # None is the last, at -1
     return [*map(values.__getitem__, row_index.tolist())]
@@ -519,7 +519,7 @@ def _find_enclosing_records(vector: Vector, row_index: RowIndex) -> RowValues:
     while not (
         is_below_element and level.is_in_array
     ):  # a declaration is refused if there is no record
-        row_index = compose_row_indexes(row_index, level.parent_rows)
+        row_index = compose_row_indexes(row_index, level.parent_positions)
         is_below_element = True
         level = level.container.level  # type: ignore[union-attr]
     return level.container.elements(), row_index  # type: ignore[union-attr]
@@ -590,12 +590,19 @@ def find_unused_values(
             for column_vector, column_index in vectors_and_row_indexes
             if column_vector is vector
         )
-        yield vector, _find_unused_positions(vector, vector.present_rows, row_indexes), reason, None
+        yield (
+            vector,
+            _find_unused_positions(vector, vector.present_positions, row_indexes),
+            reason,
+            None,
+        )
     for elements, element_accesses in accesses_by_elements.items():
         array_positions = np.concatenate(
             [array_positions for array_positions, _ in element_accesses]
         )
-        candidate_positions = np.flatnonzero(np.isin(elements.level.parent_rows, array_positions))
+        candidate_positions = np.flatnonzero(
+            np.isin(elements.level.parent_positions, array_positions)
+        )
         other_row_indexes = chain.from_iterable(
             table_rows.iter_element_positions(elements) for table_rows in tables
         )
@@ -782,7 +789,7 @@ class DriftReport:
         return {
             leaf_path: (value_json, reason)
             for value, path, reason in self.iter_extra_values()
-            for leaf_path, value_json in leaf_values(value, path)
+            for leaf_path, value_json in list_leaf_paths_and_texts(value, path)
         }
 
     def extra_frame(self) -> pd.DataFrame:
@@ -915,7 +922,10 @@ class ResponseWalk(StructureCounter):
             expected_types.add(type(None))
         if not value_types <= expected_types:
             self._report_undeclared(
-                vector, vector.rows_of_types(value_types - expected_types), reason, "wrong type"
+                vector,
+                vector.find_positions_by_type(value_types - expected_types),
+                reason,
+                "wrong type",
             )
 
     def _visit_fields(
@@ -934,7 +944,7 @@ class ResponseWalk(StructureCounter):
             field_vector = vector.field(name)
             if name in undeclared_names:
                 self.count_values(field_vector.values, field_vector.types, depth)
-                self._report_undeclared(field_vector, field_vector.present_rows, reason, "new")
+                self._report_undeclared(field_vector, field_vector.present_positions, reason, "new")
             elif field_vector.types != {Missing}:
                 self.visit(field_vector, node.child_by_key[name], depth, reason)
         if are_keys_data:  # one path, whatever their keys
