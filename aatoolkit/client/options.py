@@ -61,7 +61,7 @@ def _has_list(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
     by default of one of the key columns.
     """
     table_rows = table.table_rows
-    list_vector = table_rows.vectors[-2]
+    list_vector = table_rows.step_vectors[-2]
     if list_vector.types.isdisjoint((list, dict)):
         return False
     field_paths = [

@@ -89,7 +89,12 @@ class TableAvailability:
         self._section_availability = find_section_availability(self._signals) or UNKNOWN
 
     def make_column_metadata(
-        self, column: Column, name: str, is_absent: bool, has_values: bool, find_path: PathFinder
+        self,
+        column: Column,
+        full_name: str,
+        is_absent: bool,
+        has_values: bool,
+        find_path: PathFinder,
     ) -> ColumnMetadata:
         """Return the metadata of a column, with the availability of the column and of its rows.
 
@@ -97,7 +102,7 @@ class TableAvailability:
         ----------
         column : Column
             The declaration of the column.
-        name : str
+        full_name : str
             Its full name, such as ``source_domains.rank``.
         is_absent : bool
             Whether the response lacks the field of the column.
@@ -107,7 +112,7 @@ class TableAvailability:
             Takes a row number, and returns the JSON path of the row's value, or None.
         """
         if is_absent and self._section_availability.status not in EMPTY:
-            return ColumnMetadata(name, _ABSENT_FIELD_AVAILABILITY)
+            return ColumnMetadata(full_name, _ABSENT_FIELD_AVAILABILITY)
         availability = self._find_availability(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
@@ -134,7 +139,7 @@ class TableAvailability:
         availabilities, _ = RowAvailability(
             values_by_column, self._row_count, values_by_column
         ).distinct_availabilities(availability, statements)
-        return ColumnMetadata(name, combine(availabilities), tuple(statements), availability)
+        return ColumnMetadata(full_name, combine(availabilities), tuple(statements), availability)
 
     def mask_unmeasured_rows(self, column: Column, is_valid: Mask, find_path: PathFinder) -> Mask:
         """Return a boolean mask of the rows whose value was not measured, as the response says.

@@ -254,7 +254,7 @@ class _ResponseReader:
         if is_error:
             drift_report.add_extra(document_vector, range(1), "error response")
             document_vector = Vector([{}])
-        rows_by_table = {
+        table_rows_by_name = {
             table_plan.table.name: TableRows(document_vector, table_plan)
             for table_plan in plan_tables(section)
         }
@@ -262,9 +262,9 @@ class _ResponseReader:
             name: BuiltTable(
                 table_rows, metadata_name_prefix + name, signals, response_source, drift_report
             )
-            for name, table_rows in rows_by_table.items()
+            for name, table_rows in table_rows_by_name.items()
         }
-        for unused_values in find_unused_values([*rows_by_table.values()]):
+        for unused_values in find_unused_values([*table_rows_by_name.values()]):
             drift_report.add_extra(*unused_values)
         for table in built_tables.values():
             table.check_key(drift_report)

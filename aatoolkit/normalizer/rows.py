@@ -203,13 +203,13 @@ class TableRows:
         row_form = self.table.rows
         self.absent_path: str | None = None  # the first part of the path to the rows that is absent
         self.is_null = False  # whether the response has null instead of rows
-        self.vectors = [
+        self.step_vectors = [
             vector := document_vector
         ]  # the values at each step of the path to the rows
         for step_number, step in enumerate(row_form.steps, 1):
             parent_vector = vector
             vector = vector.descend((step,))
-            self.vectors.append(vector)
+            self.step_vectors.append(vector)
             is_absent = vector.is_absent
             is_limited_to_keys = isinstance(step, Entries) and bool(step.only_keys)
             if not isinstance(step, Field):
@@ -309,7 +309,7 @@ class TableRows:
                 for step_number, step in enumerate(self.table.rows.steps, 1)
                 if type(step) is Entries
             ][steps_or_number]
-            return self.vectors[step_number].keys(), self._find_ancestor_positions(step_number)
+            return self.step_vectors[step_number].keys(), self._find_ancestor_positions(step_number)
         vector = self.vector
         row_index = self.row_index
         if path_marker == "$":
@@ -325,7 +325,7 @@ class TableRows:
     @property
     def _document_values(self) -> RowValues:
         """A vector with the response as its one value, and the index 0 of it for each row."""
-        return self.vectors[0], np.zeros(self.row_count, np.int64)
+        return self.step_vectors[0], np.zeros(self.row_count, np.int64)
 
     def _follow_path(
         self,
@@ -354,7 +354,7 @@ class TableRows:
                 element_accesses.append((vector, array_positions, row_index))
                 if type(step) is NamedColumn and (element_positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
-                    self.vectors.append(vector)  # elements of it refer to it weakly
+                    self.step_vectors.append(vector)  # elements of it refer to it weakly
             elif isinstance(step, Elements | Entries) and step.container_index is not None:
                 vector, row_index = self._find_items_of_rows(
                     vector, row_index, step.container_index
@@ -398,12 +398,12 @@ class TableRows:
             for step_number, step in enumerate(steps, 1)
             if isinstance(step, Elements | Entries)
         ][container_index]
-        container_level = self.vectors[step_number].level
+        container_level = self.step_vectors[step_number].level
         ancestor_positions = self._find_ancestor_positions(step_number)
-        if vector is self.vectors[step_number - 1] and np.array_equal(
+        if vector is self.step_vectors[step_number - 1] and np.array_equal(
             row_index, self._find_ancestor_positions(step_number - 1)
         ):
-            return self.vectors[step_number], ancestor_positions
+            return self.step_vectors[step_number], ancestor_positions
         if isinstance(steps[step_number - 1], Elements):
             return _take_elements(
                 vector, row_index, container_level.item_positions[ancestor_positions]
@@ -448,7 +448,7 @@ class TableRows:
         """
         level = self.vector.level
         row_index = self.row_index
-        while level is not self.vectors[step_number].level:
+        while level is not self.step_vectors[step_number].level:
             row_index = compose_row_indexes(row_index, level.parent_positions)
             assert level.container is not None
             level = level.container.level
@@ -545,7 +545,7 @@ def _take_elements(vector: Vector, row_index: RowIndex, element_positions: RowIn
 
 
 def find_unused_values(
-    tables: Sequence[TableRows],
+    all_table_rows: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
     """Yield the values at declared paths that no row has, for example because rows were left out.
 
@@ -562,7 +562,7 @@ def find_unused_values(
     """
     reason_by_vector = {}
     accesses_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
-    for table_rows in tables:
+    for table_rows in all_table_rows:
         if table_rows.table.rows.first:
             is_before_first_row = (
                 table_rows.vector.level.item_positions < table_rows.table.rows.first
@@ -577,7 +577,7 @@ def find_unused_values(
             accesses_by_elements.setdefault(elements, []).append((array_positions, row_index))
     vectors_and_row_indexes = [
         table_rows.get_values(path)
-        for table_rows in tables
+        for table_rows in all_table_rows
         if reason_by_vector
         for column in table_rows.table.columns
         for path, _ in find_source_paths(
@@ -604,7 +604,7 @@ def find_unused_values(
             np.isin(elements.level.parent_positions, array_positions)
         )
         other_row_indexes = chain.from_iterable(
-            table_rows.iter_element_positions(elements) for table_rows in tables
+            table_rows.iter_element_positions(elements) for table_rows in all_table_rows
         )
         indexes_of_elements = chain(
             (row_index for _, row_index in element_accesses), other_row_indexes
@@ -676,11 +676,11 @@ def build_field_tree(section: Section) -> FieldNode:
                     continue
                 # On the path to the rows, only the keys that the rows are limited to.
                 column_steps = list(parse_pattern(make_pattern(row_form, value_path)))
-                for position, (step, row_step) in enumerate(
+                for step_position, (step, row_step) in enumerate(
                     zip(column_steps, row_form.steps, strict=False)
                 ):
                     if isinstance(row_step, Entries) and isinstance(step, Entries):
-                        column_steps[position] = row_step
+                        column_steps[step_position] = row_step
                 for node in root_node.get_nodes(column_steps):
                     node.is_read = True
     for path in expected_paths:
