@@ -16,7 +16,7 @@ from typing import Any, Literal
 from urllib.parse import quote_plus, urlencode
 
 from aatoolkit._util.attributes import ShortHelpMeta
-from aatoolkit._util.text import print_wrapped, visible
+from aatoolkit._util.text import counted, print_wrapped, visible
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
@@ -381,7 +381,7 @@ class Payload(_BodyHashMixin, metaclass=ShortHelpMeta):
         parts = (self.host, self.section, self.scope)
         phrases = [*(str(part) for part in parts if part is not None), f"{self.fetched_at:%F %T%z}"]
         origin = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
-        phrases += [f"from {origin}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
+        phrases += [f"from {origin}", counted(len(self.body), "byte"), f"sha256 {self.sha256[:12]}"]
         return visible(f"<Payload {', '.join(phrases)}>")
 
     _repr_pretty_ = print_wrapped

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
 from aatoolkit._util.attributes import NameSuggestionMixin
-from aatoolkit._util.text import Names, clipped, print_wrapped, visible
+from aatoolkit._util.text import Names, clipped, counted, print_wrapped, visible
 from aatoolkit.errors import ScopeError, find_near_matches, suggest_names, unknown, warn
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class ScopeOptions(NameSuggestionMixin):
             size_texts[0] += f" ({count} have run)"
         return (
             f"<ScopeOptions of {visible(self.host)}: {', '.join(size_texts)}, "
-            f"{len(self.own_terms)} terms for the own brand, "
+            f"{counted(len(self.own_terms), 'term')} for the own brand, "
             f"days {', '.join(map(str, self.days))}>"
         )
 

@@ -84,12 +84,15 @@ class DisplayOptions:
         The names of the columns that the rows are sorted by; they are always shown.
     remarks
         A function that returns which numbers get an asterisk, and the sentences below the table.
+    if_empty
+        What is shown instead of a table without rows; by default pandas' own text.
     """
 
     details: tuple[str, ...] | None = None
     verdict: str = ""
     order: tuple[str, ...] = ()
     remarks: RemarkFunction = _no_remarks
+    if_empty: str = ""
 
 
 class LazyAttr:
@@ -182,6 +185,8 @@ def show_as(data: Any, view: DisplayOptions = DisplayOptions(), **options: Any) 
 
 def as_text(frame: pd.DataFrame, options: DisplayOptions) -> str:
     """Format a table as text for a terminal; ``options`` has the display options."""
+    if options.if_empty and frame.empty:
+        return options.if_empty
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
     if _uses_pandas_format(frame):
@@ -213,6 +218,8 @@ def as_text(frame: pd.DataFrame, options: DisplayOptions) -> str:
 
 def as_html(frame: pd.DataFrame, options: DisplayOptions) -> str | None:
     """Format a table as HTML for a notebook; return None if pandas is set to show no HTML."""
+    if options.if_empty and frame.empty:
+        return wrap_html(f"<p>{escape_long(options.if_empty)}</p>")
     if _uses_pandas_format(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html

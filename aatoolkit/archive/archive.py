@@ -388,8 +388,11 @@ class Archive(metaclass=ShortHelpMeta):
 
         Raises
         ------
+        ArgumentError
+            If the query is wrong: it is not one SELECT, names what is not there, or computes what
+            cannot be computed.
         ArchiveError
-            If the query fails, is not one SELECT, or tries to use anything but the tables.
+            If the query tries to use anything but the tables, or they cannot be read.
 
         Examples
         --------

@@ -31,7 +31,7 @@ from aatoolkit.archive.store import (
     read_run_log,
     to_one_line,
 )
-from aatoolkit.errors import ArchiveError, ScopeError, unknown
+from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, unknown
 from aatoolkit.scope import FILTERS, Scope
 
 # -- SQL ---------------------------------------------------------------------------------------
@@ -383,7 +383,9 @@ class Snapshot:
                 query.encode()  # DuckDB's own error would say nothing of it
                 statements = connection.extract_statements(query)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise ArchiveError("a query is one SELECT, which changes nothing; write one")
+                raise ArgumentError(
+                    "a query is one SELECT, which changes nothing; write one", argument="query"
+                )
             # Not get_table_names, which binds a query before there are tables, and fails at USING.
             ((syntax_tree_json,),) = connection.execute(
                 "SELECT json_serialize_sql($1)", [query]
@@ -392,8 +394,9 @@ class Snapshot:
             for name in sorted({*_find_table_names(json.loads(syntax_tree_json))} & {*tables}):
                 source = tables[name]
                 if isinstance(source, list):
-                    raise ArchiveError(
-                        f"two sections have a table {name}; write SECTION__{name} in the query"
+                    raise ArgumentError(
+                        f"two sections have a table {name}; write SECTION__{name} in the query",
+                        argument="query",
                     )
                 if callable(source):
                     connection.register(name, source())
@@ -415,24 +418,26 @@ class Snapshot:
 
     @contextlib.contextmanager
     def convert_query_errors(self, table_names: Iterable[str]) -> Iterator[None]:
-        """Convert DuckDB's errors in a ``with`` block to `ArchiveError`.
+        """Convert DuckDB's errors in a ``with`` block to `ArgumentError` or `ArchiveError`.
 
+        An `ArgumentError` says that the query is wrong, an `ArchiveError` that it could not be run.
         ``table_names`` are the tables that the query may use. If the query names another table, the
         message suggests a similar name.
         """
+        duckdb = import_duckdb()
         try:
             yield
-        except (import_duckdb().Error, UnicodeError) as error:
+        except (duckdb.Error, UnicodeError) as error:
             problem = to_one_line(error)
             if match := _UNKNOWN_TABLE_PATTERN.search(problem):
                 # DuckDB suggests its own tables, and knows no other yet.
                 problem = unknown(
                     "table", match["name"], (name for name in table_names if name != match["name"])
                 )
-            raise ArchiveError(
-                f"the query failed: {problem}; help(Archive.sql) lists what it reads",
-                path=self.store.root,
-            ) from None
+            message = f"the query failed: {problem}; help(Archive.sql) lists what it reads"
+            if isinstance(error, duckdb.ProgrammingError | duckdb.DataError | UnicodeError):
+                raise ArgumentError(message, argument="query") from None
+            raise ArchiveError(message, path=self.store.root) from None
 
 
 _UNKNOWN_TABLE_PATTERN = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does not exist!")

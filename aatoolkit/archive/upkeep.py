@@ -84,7 +84,7 @@ class UpkeepReport:
     busy: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        busy_note = f", {len(self.busy)} tables were busy" if self.busy else ""
+        busy_note = f", busy: {counted(len(self.busy), 'table')}" if self.busy else ""
         return (
             f"<UpkeepReport: {counted(self.rows, 'row')} removed, {self.files[0]:,} files of "
             f"{self.bytes[0]:,} bytes are now {self.files[1]:,} of {self.bytes[1]:,}; "
@@ -370,7 +370,8 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
         unhashed_runs = snapshot.run_log.committed_runs - checksums.run_names
         if unhashed_runs:
             problem = (
-                f"those of {len(unhashed_runs)} runs are gone; compact() records files as they are"
+                f"those of {counted(len(unhashed_runs), 'run')} are gone; "
+                "compact() records files as they are"
             )
             problems.append((CHECKSUMS_FOLDER, problem))
         if snapshot.run_log.rebuilding_runs:

@@ -511,8 +511,9 @@ class Project(NameSuggestionMixin):
             Read the section once for each value of this filter, and put the value into the first
             column. The values are those in the scope, or all that the project has. The column is
             named after the filter, or ``filter_engine`` if the table has a column ``engine``. What
-            was not measured, such as an engine that never ran, has rows with missing values; pandas
-            adds these up to 0, and ``df.aa.aggregate`` does not.
+            was not measured, such as an engine that never ran or is not configured, has rows with
+            missing values; pandas adds these up to 0, and ``df.aa.aggregate`` does not. For some
+            engines only, name them, as in ``engine=["chatgpt", "gemini"]``.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
 

@@ -73,7 +73,9 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         """A frame that says whether each column could be measured, and if not, why.
 
         It has one row per column of this frame; the index has the names of the columns. Its columns
-        are ``status``, ``cause`` and ``reason``. ``status`` is ``available``, ``partial``,
+        are ``status``, ``cause`` and ``reason``. A cause such as ``not_run`` is what the service
+        states as a code or status; where it gives only a sentence, that is the reason, and no cause
+        is guessed from it. ``status`` is ``available``, ``partial``,
         ``unavailable``, ``not_applicable`` or ``unknown``, as it was when the frame was read. If
         you filter rows later, the status stays the same. An ``available`` column may have missing
         cells of which the service says nothing, or where it sent a text instead of a number, which
@@ -96,7 +98,8 @@ class Accessor(NameSuggestionMixin, TitledRepr):
 
         - ``dtype``: the pandas dtype.
         - ``unit``: such as ``count``; missing if rows have different units.
-        - ``aggregation``: the rule by which `aggregate` combines rows, such as ``sum``.
+        - ``aggregation``: the rule by which `aggregate` combines rows, such as ``sum``. After
+          ``over`` are the columns whose values may be combined; by default all.
         - ``doc``: the meaning.
         - ``availability``: whether the column was measured, and if not, why.
         - ``caution``: why an aggregate would be only approximate, or is not possible.
@@ -298,6 +301,12 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         - a sum is missing, and its reason is recorded;
         - a rate or mean ``x`` is computed from the measured rows. Its status is ``partial``, and a
           column ``x_coverage`` has the fraction of rows that were measured.
+
+        A coverage counts the rows of this frame to which the column applies, not answers. In a
+        frame that was read with ``split="engine"``, each engine has rows of its own, so that one
+        that never ran or is not configured lowers it; without ``split``, an engine that is missing
+        in a row is in the row's reason, and the row counts as measured. Leave out engines that
+        should not count before you aggregate.
 
         A value that was measured in part is used, and makes the result ``partial``. Rows to which a
         column does not apply, and rows whose denominator is 0, add nothing.
@@ -718,8 +727,11 @@ class Accessor(NameSuggestionMixin, TitledRepr):
 
         - Paired (``pair="prompt_id"``): each prompt that both frames have is compared with itself.
         - Two samples (``cluster="prompt_id"``): for frames with different prompts or hosts.
-        - Neither, for frames without prompts: all answers are assumed to be independent, and the
-          column ``method`` says so. Answers to repeated prompts are not: expect false alarms.
+        - Two samples of days (``cluster="date"``): rates by day, without prompts, where a column of
+          days is in the key. Neighbouring days may be alike; fewer than 5 days cannot say.
+        - Neither, for frames with no prompts or days: all answers are assumed to be independent,
+          and ``why`` and ``method`` say so. Answers to repeated prompts are not: expect false
+          alarms.
 
         The verdict is "up", "down", "no evidence" or "cannot say". "No evidence" does not mean that
         nothing changed: a change smaller than ``detectable`` may be missed. The verdict is "cannot
@@ -749,9 +761,10 @@ class Accessor(NameSuggestionMixin, TitledRepr):
             be compared.
         pair, cluster : str, optional
             ``pair`` is the column by which rows are paired. ``cluster`` is the column of clusters
-            of two samples; for counts by day, a column of days. By default ``prompt_id``, if both
-            frames have this column: as ``pair`` if any prompt is in both frames, else as
-            ``cluster``.
+            of two samples. By default ``prompt_id``, if both frames have this column: as ``pair``
+            if any prompt is in both frames, else as ``cluster``. Otherwise, for a rate or mean, the
+            days of the key. For counts name them, as in ``cluster="date"``: the means of a day are
+            then compared, not the totals.
         correct : {"holm", "bh", None}
             How p-values are adjusted over all rows of the result. Holm's method limits the
             probability of at least one false alarm. Benjamini and Hochberg's method (``bh``) limits
@@ -793,6 +806,7 @@ class Accessor(NameSuggestionMixin, TitledRepr):
         - Paired: zᵢ is (yᵢ-Rnᵢ)/Σn in this frame less the same in the baseline. The variance of the
           change is k/(k-1)·Σzᵢ² (Kish, *Survey Sampling*, 1965), and Student's t tests it.
         - Two samples: the variances of both ratio estimators are added, for Welch's t test.
+        - Days: the same, with the long-run variance of the days where it is the larger.
         - Neither: Newcombe's interval (*Statistics in Medicine* 17, 1998) and the z test of two
           proportions; for means over rows, Welch's t test.
 

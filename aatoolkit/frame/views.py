@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,9 @@ from aatoolkit.frame.duplicates import is_joined_table
 from aatoolkit.frame.groupby import check_columns, flatten_index, to_naive_times
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
-from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, Source, metadata_of
+from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, FrameMetadata, Source, metadata_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON
+from aatoolkit.sections.aggregation import Aggregation
 
 
 def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
@@ -32,7 +34,7 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
             (
                 dtype_by_column[name],
                 common_unit(frame, metadata, name) or declaration.unit,
-                None if declaration is UNDECLARED else str(declaration.aggregate),
+                None if declaration is UNDECLARED else str(_rule_in_full(metadata, name)),
                 declaration.doc or None,
                 str(availability_of(frame, name, column)),
                 approximation_reason(frame, metadata, name),
@@ -45,6 +47,19 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
         columns=["dtype", "unit", "aggregation", "doc", "availability", "caution", "of"],
         dtype="string",
     )
+
+
+def _rule_in_full(metadata: FrameMetadata, name: str) -> Aggregation:
+    """Return the rule of a column, with all that limits over which columns rows are combined.
+
+    A ratio is combined over the columns over which both of its counts may be added.
+    """
+    rule = metadata.declaration_of(name).aggregate
+    counts = rule.over or (rule.by or name,)
+    rules = [rule, *(metadata.declaration_of(count_name).aggregate for count_name in counts)]
+    limits = [limited.across for limited in rules if limited.across]
+    across = tuple(key for key in [*limits, ()][0] if all(key in limit for limit in limits))
+    return replace(rule, across=across)
 
 
 def availability_table(frame: pd.DataFrame) -> pd.DataFrame:

@@ -68,8 +68,10 @@ def find_response_error(
     try:
         document = decode.decode(body)
     except errors.DecodeError as error:
-        message = mask_token(error.message.encode()).decode()
-        problem = error.problem
+        message, problem = error.message, error.problem
+        # Only these repeat a part of the body; a short token may occur in our own words.
+        if problem in ("duplicate_key", "not_finite"):
+            message = mask_token(message.encode()).decode()
     else:
         if isinstance(document, dict | list):
             return None
@@ -135,8 +137,8 @@ def _make_status_error(
 
     ``error_attributes`` are the attributes of the error that are already known, such as ``url``.
     """
-    body = mask_token(body)
     error_texts = _find_error_texts(body, mask_token)
+    body = mask_token(body)
     error_attributes |= {"excerpt": make_excerpt(body), "body": body}
     error_attributes["code"] = _find_text(error_texts, "code")
     message = _find_text(error_texts, "message", "detail", "msg", "title", "error", "errors") or ""

@@ -13,13 +13,17 @@ from itertools import chain, filterfalse, takewhile
 from typing import Any
 
 from aatoolkit._util.lexicon import has_word_of
-from aatoolkit.availability.detect import detect, to_json_text
+from aatoolkit.availability.detect import Signal, detect, to_json_text
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_TERM,
+    AVAILABLE,
     NO_MEANING,
     has_numbers,
+    is_code_text,
+    is_state_key,
     state_of_named_flag,
 )
+from aatoolkit.availability.status import Status
 from aatoolkit.jsontree.paths import Field, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.profile.occurrences import (
@@ -178,9 +182,7 @@ def find_candidates(
         candidate_search.add_response(response, other_inactive_engines)
     candidate_search.add_response(unmeasured_response, inactive_engines)
     responses = [document, *response_by_host.values()]
-    responses_and_signal_paths = [
-        (response, [signal.path for signal in detect(response).signals]) for response in responses
-    ]
+    responses_and_signals = [(response, detect(response).signals) for response in responses]
     glossaries = [*filter(is_glossary, iter_nested_values(responses))]
     # A response may explain only the codes that it has.
     glossaries.append(dict(chain.from_iterable(glossary.items() for glossary in glossaries)))
@@ -200,20 +202,25 @@ def find_candidates(
             host: candidate_search.value_or_completeness_at(response, path)
             for host, response in response_by_host.items()
         }
-        understood_path_lists = [
-            signal_paths
-            for response, signal_paths in responses_and_signal_paths
+        signal_lists = [
+            signals
+            for response, signals in responses_and_signals
             if value_at(response, path) is not None
-        ]
-        is_understood = all(
-            _is_path_understood(path_text, signal_paths)
-            for signal_paths in understood_path_lists or [responses_and_signal_paths[0][1]]
+        ] or [responses_and_signals[0][1]]
+        is_understood = all(_is_path_understood(path_text, signals) for signals in signal_lists)
+        # Where only incomplete data were seen, what says that they are complete is not understood.
+        has_counterpart = _may_state_completeness(path, current_value) and not any(
+            signal.availability.status == Status.AVAILABLE for signal in chain(*signal_lists)
         )
+        is_understood &= not has_counterpart
         other_values = [*value_by_host.values(), unmeasured_value or current_value]
         is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
         lacks_single_value = current_value is None or isinstance(current_value, dict)
         is_incomplete = total_field and current_value == "some"
-        if is_understood or (is_same_for_hosts and not lacks_single_value and not is_incomplete):
+        is_common = is_same_for_hosts and not (
+            lacks_single_value or is_incomplete or has_counterpart
+        )
+        if is_understood or is_common:
             continue  # what all hosts have in common says nothing about any of them
         is_null = current_value in (None, "", [], {}) and {
             occurrence.has_numbers for occurrence in occurrences
@@ -373,12 +380,22 @@ def _are_similar(candidate: Candidate, other_candidate: Candidate) -> bool:
     )
 
 
-def _is_path_understood(path_text: str, understood_paths: Sequence[str]) -> bool:
+def _may_state_completeness(path: Steps, value: Any) -> bool:
+    """Return whether a value at a path is a state, of which another says that nothing is missing.
+
+    An example is ``false`` at ``complete``.
+    """
+    key = field_names_of(path)[-1]
+    is_state = is_code_text(value) and is_state_key(key)
+    return is_state or (value is False and state_of_named_flag(key, True) == AVAILABLE)
+
+
+def _is_path_understood(path_text: str, signals: Sequence[Signal]) -> bool:
     """Return whether the toolkit understands the values at a path without a rule by the user.
 
-    ``understood_paths`` are the JSON paths of all such values.
+    ``signals`` are the statements on missing data that it finds in a response without a rule.
     """
-    paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in understood_paths)
+    paths = (signal.path[1:].replace('["', ".").replace('"]', "").lstrip(".") for signal in signals)
     return any(path and is_on_path_of_rule(path, path_text) for path in paths)
 
 
@@ -430,14 +447,17 @@ def _score_path(
         occurrence.value for occurrence in occurrences if are_codes
     } - words_with_numbers
     score -= 2 * has_word_of(path_fields[-1], "trade")
-    is_flag = (
-        isinstance(first_value, bool) and state_of_named_flag(path_fields[-1], False) is not None
+    # What a plan enables is its own business.
+    is_flag = isinstance(first_value, bool) and state_of_named_flag(path_fields[-1], False) not in (
+        None,
+        AVAILABILITY_BY_TERM["forbidden"],
     )
     is_gap_list = isinstance(first_value, list) and has_word_of(path_fields[-1], "negation")
     is_gap_list |= leads_into_gap_list(path)
     is_certain = is_count or inactive_engines or is_flag or is_gap_list
+    are_business_names = [has_word_of(name, "business") for name in path_fields[-3:]]
     if not (is_certain or any(occurrence.engine for occurrence in occurrences)):
-        score -= 3 * any(has_word_of(key, "business") for key in path_fields[-3:])
+        score -= 3 * any(are_business_names) + any(are_business_names[-2:])
     named_engines = inactive_engines & {*occurrences[0].inactive_engines}
     name_reason = "a name for states of data" if is_status_name else ""
     scored_reasons = (
@@ -469,8 +489,8 @@ def _lists_engines_that_ran(occurrence: Occurrence) -> bool:
     Such a list does not say which data are missing.
     """
     listed_names = {*occurrence.value} if isinstance(occurrence.value, list) else set()
-    are_engines = listed_names <= occurrence.is_measured_by_engine.keys()
-    return are_engines and len(listed_names.difference(occurrence.inactive_engines)) > 1
+    active_engines = occurrence.is_measured_by_engine.keys() - occurrence.inactive_engines
+    return len(listed_names & active_engines) > 1
 
 
 def _join_words(words: Collection[object]) -> str:

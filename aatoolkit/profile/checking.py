@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.show import show_as
+from aatoolkit._util.show import DisplayOptions, show_as
 from aatoolkit._util.text import join_some
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, read_word, to_json_text
@@ -141,16 +141,17 @@ def check(
     Returns
     -------
     DataFrame
-        One row for each difference; empty if nothing differs. The columns are ``section``,
-        ``change`` (the kind of difference, such as ``absent``), ``path`` (in the response),
-        ``count`` (how often it occurs) and ``example``. ``count`` is Int64, the others are text.
+        One row for each difference; none, printed as a sentence, if nothing differs. The columns
+        are ``section``, ``change`` (the kind of difference, such as ``absent``), ``path`` (in the
+        response), ``count`` (how often it occurs) and ``example``. ``count`` is Int64, the others
+        are text.
 
     Examples
     --------
     >>> import aatoolkit as aa
     >>> project = aa.demo()
-    >>> len(aa.profile.check(aa.sections.default_profile(), project, ["urls"]))
-    0
+    >>> aa.profile.check(aa.sections.default_profile(), project, ["urls"])
+    nothing changed: the responses are as the profile says
     """
     import pandas as pd
 
@@ -162,7 +163,9 @@ def check(
     ]
     column_names = ["section", "change", "path", "count", "example"]
     frame = pd.DataFrame(rows, columns=column_names, dtype="string")
-    return show_as(frame.astype({"count": "Int64"}))
+    # Only here: a selection of changes that is empty does not mean that there are none.
+    no_change_text = "" if rows else "nothing changed: the responses are as the profile says"
+    return show_as(frame.astype({"count": "Int64"}), DisplayOptions(if_empty=no_change_text))
 
 
 def _find_differences(profile: Profile, project: Project, name: str) -> Iterator[ProfileDifference]:

@@ -11,7 +11,7 @@ from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.defaults import MAX_DRAFT_REQUESTS
 from aatoolkit._util.files import write_bytes
 from aatoolkit._util.lexicon import is_word_of
-from aatoolkit._util.text import print_wrapped
+from aatoolkit._util.text import counted, print_wrapped
 from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, item_not_found
 from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.asking import (
@@ -232,14 +232,18 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
     @property
     def _title(self) -> str:
         """The first line of the saved file: the host, and the number of requests."""
-        return f"Drafted from the responses for {self.host}, {len(self.requests)} requests."
+        return (
+            f"Drafted from the responses for {self.host}, {counted(len(self.requests), 'request')}."
+        )
 
     def __repr__(self) -> str:
-        lines = [f"<Draft of {self.host}: {len(self)} sections, {len(self.requests)} requests>"]
+        counts_text = f"{counted(len(self), 'section')}, {counted(len(self.requests), 'request')}"
+        lines = [f"<Draft of {self.host}: {counts_text}>"]
         if self.stopped:
             lines.append(
-                f"  {self.stopped}: {self.responses.unanswered} requests have no response; draft "
-                "again to go on from the cache"
+                f"  {self.stopped}: no response to "
+                f"{counted(self.responses.unanswered, 'request')}; "
+                "draft again to go on from the cache"
             )
         if self.responses.options and not any(find_engines(self.responses.options)):
             lines.append(
@@ -249,7 +253,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
             )
         name_width = max(map(len, self), default=0)
         for name, section in self.items():
-            table_count_text = f"{len(section.tables)} tables"
+            table_count_text = counted(len(section.tables), "table")
             lines.append(
                 f"  {name:<{name_width}}  {table_count_text:>10}  {format_counts(section.counts())}"
             )

@@ -324,7 +324,8 @@ class OccurrenceSearch:
             is_certain = is_day_count or has_word_of(total_key, "due")
             if not total_key or (count_key_words == {*tokens(count_key)} and not is_certain):
                 total_key = self._total_fields_by_path.get(path, {}).get(count_key, "")
-            if not total_key and len(number_keys) == 2 and is_about_sample:
+            are_different = len({parse_count(record[key]) for key in number_keys}) == 2
+            if not total_key and len(number_keys) == 2 and is_about_sample and are_different:
                 # Of the two counts of a sample, the greater one is what was drawn from.
                 total_key = max(number_keys, key=lambda key: parse_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
@@ -680,7 +681,11 @@ class OccurrenceSearch:
         """Return the field with the name of each row's AI engine; "" if there is none."""
         for field_name in field_names:
             text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
-            is_engine_name = find_target({field_name: ""}) == ("engine", "")
+            is_engine_name = find_target({field_name: ""}) == ("engine", "") and all(
+                isinstance(row.record.get(field_name, ""), str)
+                for rows in row_lists
+                for row in rows
+            )
             are_engines = is_engine_name or self._engines.issuperset(
                 chain.from_iterable(text_lists)
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.show import show_as
+from aatoolkit._util.text import counted
 from aatoolkit.availability.detect import to_json_text
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import parse_values
@@ -350,7 +351,7 @@ class SectionDraft:
     def __repr__(self) -> str:
         lines = [f"<Draft of {self.name}: {format_counts(self.counts())}>"]
         for draft_table in self.analysis.draft_tables:
-            lines.append(f"  {draft_table.name}  {len(draft_table.columns)} columns")
+            lines.append(f"  {draft_table.name}  {counted(len(draft_table.columns), 'column')}")
         lines += [f"  ! {note}" for note in self.notes]
         if self.candidates and not self.analysis.rules:
             paths = ", ".join(candidate.at for candidate in self.candidates)

@@ -17,6 +17,7 @@ from aatoolkit._util.lexicon import (
 )
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_TERM,
+    AVAILABLE,
     NO_MEANING,
     STRONG,
     StatusWord,
@@ -161,6 +162,8 @@ class WordMeanings:
             for text in sorted(self._number_flags_by_word)
             if (meaning := self._guess_meaning(text)) is not None
         }
+        if [*meanings] == ["false"] and state_of_named_flag(self._key, True) == AVAILABLE:
+            meanings["true"] = "available"
         are_all_incomplete = {*meanings.values()} == {"partial", "not_applicable"}
         is_unknown_flag = not (
             BOOLEAN_WORDS.isdisjoint(meanings) or has_word_of(self._key, "place")
@@ -221,6 +224,8 @@ class WordMeanings:
         if word is None and self._names_row_kind and {*self._words_by_engine} <= {""}:
             return "not_applicable" if number_flags == {False} else NO_MEANING
         means_available = word is not None and word.term == "available"
+        if means_available and self._is_notice and not self._may_be_note:
+            return "partial"  # `buffer_full` in a list of what was lost
         if means_available and text.endswith("ing") and self._may_end:
             return "partial"  # `measuring`, where it may be `finished`
         if not engines and (is_word_of(text, "success") or (means_available and self._is_notice)):

@@ -266,19 +266,19 @@ def parse_count(value: object) -> int | None:
 def to_completeness(count_value: object, total_value: object) -> str | None:
     """Compare a count with a total; return ``none``, ``some`` or ``full`` as text.
 
-    ``none`` is for a count of 0, ``full`` for a count that reaches the total. Return None if one of
-    the arguments is no whole number, or if the total is not above 0.
+    ``none`` is for a count of 0, ``full`` for another count that reaches the total. Return None if
+    one of the arguments is no whole number, or if the total is negative.
 
     Examples
     --------
     >>> [to_completeness(count, 30) for count in (25, 30, "0")], to_completeness(0, 0)
-    (['some', 'full', 'none'], None)
+    (['some', 'full', 'none'], 'none')
     """
     count_value = parse_count(count_value)
     total_value = parse_count(total_value)
-    if count_value is None or total_value is None or total_value <= 0:
+    if count_value is None or total_value is None or total_value < 0:
         return None
-    return "full" if count_value >= total_value else "some" if count_value > 0 else "none"
+    return "none" if count_value <= 0 else "full" if count_value >= total_value else "some"
 
 
 DAYS_PLACEHOLDER = "{days}"

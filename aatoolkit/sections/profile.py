@@ -15,7 +15,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from aatoolkit._util.attributes import ReadOnlyMapping
-from aatoolkit._util.text import TitledRepr
+from aatoolkit._util.text import TitledRepr, counted
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
@@ -217,11 +217,11 @@ class Profile(TitledRepr, ReadOnlyMapping[str, Section]):
         return {table.name: table for section in self.values() for table in section}
 
     def __repr__(self) -> str:
-        return f"<Profile {self.name}: {len(self)} sections>"
+        return f"<Profile {self.name}: {counted(len(self), 'section')}>"
 
     def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the profile is printed."""
-        title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
+        title = f"Profile {self.name}: {self.doc or counted(len(self), 'section')}"
         return title, [f"{name}: {', '.join(self[name].names)}" for name in self]
 
 

@@ -19,7 +19,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flatten_index
 from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata, Source, metadata_of
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections.aggregation import FRACTION
+from aatoolkit.sections.aggregation import FRACTION, as_rule
 from aatoolkit.stats.estimate import (
     METHOD_NAME_BY_CORRECTION,
     MIN_CLUSTERS,
@@ -194,6 +194,11 @@ def compare_measure(
     pair_by, cluster = choose_cluster_columns(
         current_frame, baseline_frame, by, pair_by, cluster, prompt_column
     )
+    rule = as_rule(
+        (rules or {}).get(measure, metadata_of(current_frame).declaration_of(measure).aggregate)
+    )
+    if not (pair_by or cluster) and rule.rule != "sum":
+        cluster = _day_key(current_frame, baseline_frame, by)
     sums_cluster = pair_by or cluster
     frames = [current_frame, baseline_frame]
     try:
@@ -237,6 +242,23 @@ def compare_measure(
                 notes=(*group_notes, *notes),
             )
         yield compared_row
+
+
+def _day_key(
+    current_frame: pd.DataFrame, baseline_frame: pd.DataFrame, by: Sequence[str]
+) -> str | None:
+    """Return the key column of days that a rate of two frames is clustered by; None without one."""
+    frame, baseline = map(flatten_index, (current_frame, baseline_frame))
+    return next(
+        (
+            name
+            for name in metadata_of(frame).key
+            if name in baseline
+            and name not in by
+            and pd.api.types.is_datetime64_any_dtype(frame[name].dtype)
+        ),
+        None,
+    )
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
@@ -394,10 +416,9 @@ def _compare_group(
     change = two_sample_change(sample_after, sample_before, confidence)
     if cluster:
         # Neighbouring days may be alike.
-        cluster_label, note = ("days", ", long-run variance") if is_time_series else (cluster, "")
-        method = f"two samples of {cluster_label}, linearised{note}, Welch"
-        cluster_noun = cluster_label if is_time_series else f"values of {cluster}"
-        return change, method, _no_test_reason(change, cluster_count, cluster_noun), ()
+        note = ", long-run variance" if is_time_series else ""
+        method = f"two samples of {cluster}, linearised{note}, Welch"
+        return change, method, _no_test_reason(change, cluster_count, f"values of {cluster}"), ()
     if frame_sums[0].plan.rule.over or frame_sums[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     smaller_sample_size = int(min(as_float(change.size_after), as_float(change.size_before)))

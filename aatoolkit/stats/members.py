@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.text import counted
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
@@ -478,7 +479,11 @@ def _compare_answers(
             is_used = flat_frame[member_column].astype(str).isin(pair) & flat_frame[column].notna()
             is_used &= flat_frame[cluster].eq(prompt).fillna(False)
             rows = np.flatnonzero(is_used.to_numpy(bool))
-            return rows, f"{value_description}, of {len(rows)} rows of {column}", {cluster: prompt}
+            return (
+                rows,
+                f"{value_description}, of {counted(len(rows), 'row')} of {column}",
+                {cluster: prompt},
+            )
 
         return trace_to_rows(
             name, values[prompt_positions], flat_frame, (column,), find_source_rows

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.lexicon import tokens, words_of
+from aatoolkit._util.text import counted
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
@@ -304,7 +305,8 @@ def refuse_missing_keys(column: str, is_missing: Any) -> None:
     the grouping column ``column``.
     """
     if count := int(is_missing.sum()):
-        reason = f"{count} rows with a value have no {column}; drop them, or name another column"
+        rows_text = counted(count, "row")
+        reason = f"no {column} in {rows_text} with a value; drop them, or name another column"
         raise AvailabilityError(
             f"the rows cannot be grouped by {column}: {reason}", columns={column: reason}
         )

@@ -10,7 +10,7 @@ from archive_files import files_of
 
 import aatoolkit as aa
 from aatoolkit.cli import main
-from aatoolkit.errors import ArchiveError
+from aatoolkit.errors import AAToolkitError, ArgumentError
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_query_reads_no_other_file_and_changes_none(
     folders = (other.parent, Path(filled._store.root))
     before = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
     query = door.format(other=other, own=own.replace("'", "''"))
-    with pytest.raises(ArchiveError):
+    with pytest.raises(AAToolkitError):
         filled.sql(query)
     after = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
     assert after == before
@@ -108,7 +108,7 @@ def test_a_query_reads_why_a_number_is_missing(place: Path) -> None:
     ],
 )
 def test_what_is_no_query_is_refused(filled: aa.Archive, query: str, why: str) -> None:
-    with pytest.raises(ArchiveError, match=why):
+    with pytest.raises(ArgumentError, match=why):
         filled.sql(query)
 
 
@@ -118,7 +118,7 @@ def test_what_is_no_query_is_refused(filled: aa.Archive, query: str, why: str) -
 def test_what_fails_on_the_way_is_one_line_of_the_command(
     filled: aa.Archive, query: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["archive", "sql", query, "--dir", filled._store.root]) == 1
+    assert main(["archive", "sql", query, "--dir", filled._store.root]) == 2
     printed = capsys.readouterr().err
     assert "the query failed" in printed
     assert "Traceback" not in printed

@@ -77,7 +77,10 @@ VERBS: dict[str, Callable[[Data], pd.DataFrame]] = {
         .drop(columns="prompt_id")
         .aa.compare(halves(d)[1].drop(columns="prompt_id"), "position", rules=MEAN)
     ),
-    "totals": lambda d: trend(d).tail(10).aa.compare(trend(d).head(10), "mention_rate"),
+    "days": lambda d: trend(d).tail(10).aa.compare(trend(d).head(10), "mention_rate"),
+    "totals": lambda d: (of := d["overview"]["overview_engines"])[:2].aa.compare(
+        of[2:], "mention_rate"
+    ),
     "headline": lambda d: d.compare(),
     "decompose": lambda d: halves(d)[0].aa.decompose(halves(d)[1], "mentioned"),
     "rows": lambda d: trend(d).aa.interval("mention_rate"),

@@ -9,6 +9,7 @@ from samples import payload_of, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit import Status
+from aatoolkit.sections import Section, Table, count, fraction, records
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 PAYLOAD = payload_of(
@@ -50,6 +51,14 @@ def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
     assert book.loc["source_domain", "aggregation"] == "key"
     assert book["doc"].drop(index="mine").str.endswith(".").fillna(False).all()
     assert book.loc["mine"].tolist() == ["float64", *[pd.NA] * 3, "unknown", pd.NA, pd.NA]
+
+
+def test_a_ratio_is_over_what_its_counts_add_over() -> None:
+    hits, runs = count("hits", "H.", across="engine"), count("runs", "R.")
+    columns = (hits, runs, fraction("rate", "R.", over=("hits", "runs")))
+    section = Section("mine", "M.", Table("t", "T.", records("rows"), (), columns))
+    frame = aa.normalize(section, {"rows": []}).main
+    assert frame.aa.codebook.loc["rate", "aggregation"] == "ratio Σhits/Σruns over engine"
 
 
 def test_sources_are_the_answers_it_was_read_from(frame: pd.DataFrame) -> None:

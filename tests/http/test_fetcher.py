@@ -180,6 +180,17 @@ def test_an_error_that_repeats_the_token_is_masked(
     assert "no ***" in str(caught.value)
 
 
+def test_a_token_of_a_letter_is_not_masked_in_our_words_nor_in_names_of_fields(
+    scripted: Any, fetcher: Any, reply: Any
+) -> None:
+    scripted.script = reply(b"<html>")
+    assert "web page" in str(fails(errors.DecodeError, fetcher(token="e")))
+    scripted.script = reply(b'{"x": 1, "x": 2}')
+    assert "the key '***' is" in str(fails(errors.DecodeError, fetcher(token="x")))
+    scripted.script = reply(b'{"message": "no such topic"}', 400)
+    assert ": no such ***opic" in str(fails(errors.BadRequest, fetcher(token="t")))
+
+
 def test_offline_opens_no_socket(
     scripted: Any, fetcher: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

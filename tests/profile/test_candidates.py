@@ -223,9 +223,12 @@ def test_a_check_asks_the_service_even_if_its_responses_are_cached(scripted, rep
     with aa.Client(scripted.url, token="t", cache=tmp_path / "cache") as client:
         project = client.project("a.example")
         profile = aa.profile.draft(project, sections=["crawl"], progress=False).profile()
-        assert len(aa.profile.check(profile, project, ["crawl"])) == 0
+        same = aa.profile.check(profile, project, ["crawl"])
+        assert "<p>nothing changed" in (same._repr_html_() or "")
         answer["rows"][0]["new"] = 1
-        assert aa.profile.check(profile, project, ["crawl"])["path"].tolist() == ["rows[].new"]
+        changes = aa.profile.check(profile, project, ["crawl"])
+        assert changes["path"].tolist() == ["rows[].new"]
+        assert "nothing" not in repr(changes[:0])
 
 
 def test_a_place_is_confirmed_as_it_is_listed(draft):

@@ -337,7 +337,7 @@ def test_a_result_says_what_its_columns_are_and_is_quick(verb: str) -> None:
         (lambda f: f.aa.compare(f, "mention"), ItemNotFound, "mentioned"),
         (lambda f: f.aa.overlap("page"), ItemNotFound, "page"),
         (lambda f: f.assign(chat_id=1).aa.overlap("site"), AvailabilityError, "no single answer"),
-        (lambda f: f.assign(prompt_id=None).aa.overlap("site"), AvailabilityError, "have no"),
+        (lambda f: f.assign(prompt_id=None).aa.overlap("site"), AvailabilityError, "with a value"),
         (lambda f: f[["engine", "one"]].aa.rank("one", "engine"), ItemNotFound, "split"),
         (lambda f: f.assign(one=0.5).aa.concentration("one"), AvailabilityError, "fractions"),
         (lambda f: f.aa.stability("one"), AvailabilityError, "one"),

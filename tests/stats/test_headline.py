@@ -146,7 +146,7 @@ def test_two_datasets_without_prompts_are_compared_by_day(project: aa.Project) -
     )
     headline = after.compare(before).iloc[0]
     assert (headline["subject"], headline["measure"]) == ("all answers", "mention_rate")
-    assert "days" in headline["method"]
+    assert "two samples of date" in headline["method"]
     assert headline["verdict"] in ("up", "no evidence")
 
 

@@ -28,6 +28,15 @@ def test_a_list_in_a_column_named_like_a_filter_is_no_name() -> None:
     assert len(prompts.aa.compare("previous", "mention_rate"))
 
 
+def test_rows_of_days_are_no_independent_answers() -> None:
+    trend = aa.demo().read("overview")["overview_trend"]
+    now, before = trend.tail(10), trend.head(10)
+    rate = now.aa.compare(before, "mention_rate")
+    assert rate.equals(now.aa.compare(before, "mention_rate", cluster="date"))
+    count = now.aa.compare(before, "answer_count")["after"].item()
+    assert count == now["answer_count"].sum()  # that of the window
+
+
 def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(
     ranking: aa.Tables,
 ) -> None:

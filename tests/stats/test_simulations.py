@@ -178,6 +178,15 @@ def autoregressive(rng: Random, days: int, by: float) -> Any:
     return 0.35 + 0.08 * np.array(state)
 
 
+@pytest.mark.thorough
+def test_days_that_differ_by_themselves_raise_few_alarms() -> None:
+    rng, times = np.random.default_rng(7), 600 if explores() else 200
+    frames = [series(rng, rng.beta(2.4, 5.6, 20)).assign(at=at) for at in range(times)]
+    before, now = (pd.concat(f[side] for f in frames) for side in (slice(10), slice(10, None)))
+    changes = now.aa.compare(before, "rate", by="at", cluster="date", correct=None, rules=RULES)
+    assert (changes["p"] < 0.05).mean() <= 0.05 + 2 * (0.05 / times) ** 0.5
+
+
 @pytest.mark.parametrize("kind", ["ratio", "sum", "mean"])
 def test_a_change_is_found_near_its_day(kind: str) -> None:
     rng, inside = np.random.default_rng(3), 0

@@ -391,7 +391,7 @@ def _read_rule_values(
     ]
     is_about_rows = (
         rule.kind == "rows" and rule.of != "section" and True not in response_scan.nonzero_flags
-    )
+    ) and not any("{engine}" in word for word in rule.words)  # a list of some engines
     are_all_empty = all(
         availability.status in EMPTY for _, availability in values_and_availabilities
     )

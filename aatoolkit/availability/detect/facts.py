@@ -373,9 +373,7 @@ class ResponseScan:
         if True not in nonzero_flags and any(
             has_numbers(path_values.vector.values)
             for path_values in counted_values
-            if path_values.is_in_list
-            and str in path_values.vector.types
-            and not has_word_of(path_values.key, "id")
+            if str in path_values.vector.types and not has_word_of(path_values.key, "id")
         ):
             nonzero_flags.add(True)  # numbers that are written as texts
         return nonzero_flags

@@ -203,9 +203,9 @@ def read_names_without_data(
     scope, is_map = find_target_kind(key), isinstance(value, dict)
     availability, is_failure = state_of_listed_names(key), False
     if is_map and any(
-        isinstance(item, list) and dict in map(type, item) for item in value.values()
+        isinstance(item, list) and not {*map(type, item)} <= {str} for item in value.values()
     ):
-        return False  # such as the rows of `gaps`, beside their count
+        return False  # such as the rows or columns of `gaps`
     if availability is not None:
         availability = (
             availability if is_map else add_explanation(availability, member.parent_object)

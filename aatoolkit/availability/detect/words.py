@@ -79,8 +79,8 @@ _CONTRACTION_REPLACEMENTS = (
 # The maximum length, in characters, of a text that may mean a standard term.
 _MAX_TERM_LENGTH = 60
 
-# A day written as a number, such as 20261118, or a Unix time.
-_DAY_PATTERN = re.compile(r"20\d\d[01]\d[0-3]\d|1[0-9]{12}|1[5-9]\d{8}")
+# A day written as a number, such as 20261118, or a Unix time; Go writes no time as year 1.
+_DAY_PATTERN = re.compile(r"20\d\d[01]\d[0-3]\d|1[0-9]{12}|1[5-9]\d{8}|-62135596800")
 _CURRENCY_SIGN = f"[{CURRENCY_SIGNS}]"
 _NUMBER_PATTERN = re.compile(
     rf"(?:[A-Z]{{3}}\s|{_CURRENCY_SIGN}\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{{3}}|{_CURRENCY_SIGN})?"

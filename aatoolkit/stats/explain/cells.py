@@ -329,7 +329,9 @@ def _explain_answers(result: MethodResult, position: int, column: str) -> Explan
     is_missing = cell.value is None
     return replace(
         cell,
-        formula=None if is_missing else f"by {input_column}, of {len(row_positions)} rows",
+        formula=None
+        if is_missing
+        else f"by {input_column}, of {counted(len(row_positions), 'row')}",
         missing=missing_reason if is_missing else None,
         rows=len(row_positions),
         children=children or (chats.explain(chat_position, "chat_id"),),

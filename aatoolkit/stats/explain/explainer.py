@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.text import counted
 from aatoolkit.errors import (
     AAToolkitError,
     AAToolkitWarning,
@@ -294,7 +295,7 @@ class Explainer:
         if not len(missing_positions):
             return self._explain_cell(frame, 0, column).with_notes(
                 "no row was named, so this is the first: "
-                f"none of {len(flat_frame):,} values is missing"
+                f"none of {counted(len(flat_frame), 'value')} is missing"
             )
         explanations = [
             self._explain_cell(frame, position, column)
@@ -343,7 +344,9 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
         if not len(positions):
             if isinstance(row, int | np.integer) and -row_count <= row < row_count:
                 return int(row) % row_count
-            raise ItemNotFound(f"there is no row {row!r} among {row_count} rows", key=row)
+            raise ItemNotFound(
+                f"there is no row {row!r} among {counted(row_count, 'row')}", key=row
+            )
     if len(positions) == 1:
         return int(positions[0])
     raise ItemNotFound(

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from aatoolkit._util.text import counted
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.aggregation_plan import row_units
@@ -488,7 +489,10 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     return replace(
         explanation,
         children=(*cells[:_MAX_CELLS], *extra_values[:_MAX_CELLS]),
-        notes=(f"in {len(cells):,} cells, and {len(extra_values):,} values of tables.extra",),
+        notes=(
+            f"in {counted(len(cells), 'cell')}, and {counted(len(extra_values), 'value')} of "
+            "tables.extra",
+        ),
     )
 
 
