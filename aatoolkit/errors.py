@@ -76,9 +76,13 @@ class AAToolkitError(Exception):
         unknown_names = set(details) - set(self.facts)
         if unknown_names:
             raise TypeError(f"{type(self).__name__} has no fact {', '.join(sorted(unknown_names))}")
-        for name in self.facts:
-            value = details.get(name)
-            setattr(self, name, str(value) if isinstance(value, os.PathLike) else value)
+        for fact_name in self.facts:
+            fact_value = details.get(fact_name)
+            setattr(
+                self,
+                fact_name,
+                str(fact_value) if isinstance(fact_value, os.PathLike) else fact_value,
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         details = {name: getattr(self, name) for name in self.facts}
@@ -326,17 +330,23 @@ def warn(
     the ``__warningregistry__`` of a module. By default, the one of the user's module is used, so
     that a warning is shown once for each line of code.
     """
-    frame = sys._getframe()
+    stack_frame = sys._getframe()
     package_names = ("aatoolkit", "contextlib")  # whose decorators are between
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in package_names:
-        frame = frame.f_back
+    while (
+        stack_frame.f_back
+        and stack_frame.f_globals.get("__name__", "").partition(".")[0] in package_names
+    ):
+        stack_frame = stack_frame.f_back
     # Python shows a warning once for each line, so that later lines stand for the first.
-    line_number = next((key[2] for key in registry or () if message in key), frame.f_lineno)
+    line_number = next(
+        (registry_key[2] for registry_key in registry or () if message in registry_key),
+        stack_frame.f_lineno,
+    )
     if registry is None:
-        registry = frame.f_globals.setdefault("__warningregistry__", {})
-    path = frame.f_code.co_filename
-    module_name = frame.f_globals.get("__name__", "")
-    warnings.warn_explicit(message, category, path, line_number, module_name, registry)
+        registry = stack_frame.f_globals.setdefault("__warningregistry__", {})
+    file_path = stack_frame.f_code.co_filename
+    module_name = stack_frame.f_globals.get("__name__", "")
+    warnings.warn_explicit(message, category, file_path, line_number, module_name, registry)
 
 
 def find_near_matches(name: object, known_names: Iterable[str]) -> tuple[str, ...]:
@@ -350,8 +360,8 @@ def find_near_matches(name: object, known_names: Iterable[str]) -> tuple[str, ..
     import difflib  # only errors need it
 
     name_by_folded_name: dict[str, str] = {}
-    for candidate in known_names:
-        name_by_folded_name.setdefault(str(candidate).casefold(), candidate)
+    for known_name in known_names:
+        name_by_folded_name.setdefault(str(known_name).casefold(), known_name)
     folded_matches = difflib.get_close_matches(
         str(name).casefold()[:_MAX_NAME_LENGTH], name_by_folded_name
     )

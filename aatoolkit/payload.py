@@ -108,10 +108,10 @@ class Request:
     @cached_property
     def url(self) -> str:
         """The full URL, with the query parameters."""
-        query = "&".join(
+        query_text = "&".join(
             f"{_url_quote(name)}={_url_quote(value)}" for name, value in self.params.items()
         )
-        return f"{self.base_url}{self.path}{'?' if query else ''}{query}"
+        return f"{self.base_url}{self.path}{'?' if query_text else ''}{query_text}"
 
     @cached_property
     def key(self) -> tuple[str, ...]:
@@ -124,12 +124,12 @@ class Request:
         >>> Request("agent-analytics", "a.example", params={"engine": "b,a"}).key[-1]
         'engine=a,b'
         """
-        parameters = (
+        parameter_texts = (
             f"{name}={','.join(sorted(set(value.split(','))))}"
             for name, value in sorted(self.params.items())
             if name != "refresh"
         )
-        return self.base_url, self.host, self.resource, *parameters
+        return self.base_url, self.host, self.resource, *parameter_texts
 
     def __str__(self) -> str:
         request_name = f"{self.section or self.resource} of {self.host}"
@@ -175,8 +175,10 @@ class Request:
             resource = url_match["resource"]
             scope = None
             if resource == "agent-analytics":
-                filters = {name: value for name, value in params.items() if name != "section"}
-                scope = Scope._from_query(urlencode(filters))
+                filter_parameters = {
+                    name: value for name, value in params.items() if name != "section"
+                }
+                scope = Scope._from_query(urlencode(filter_parameters))
         except (KeyError, TypeError, ValueError):
             raise ValueError("it is not a request of the API") from None
         return cls(
@@ -378,10 +380,17 @@ class Payload(_BodyHashMixin, metaclass=ShortHelpMeta):
         return decode.decode(self.body, section=self.section, scope=self.scope, **error_attributes)
 
     def __repr__(self) -> str:
-        parts = (self.host, self.section, self.scope)
-        phrases = [*(str(part) for part in parts if part is not None), f"{self.fetched_at:%F %T%z}"]
-        origin = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
-        phrases += [f"from {origin}", counted(len(self.body), "byte"), f"sha256 {self.sha256[:12]}"]
+        request_parts = (self.host, self.section, self.scope)
+        phrases = [
+            *(str(request_part) for request_part in request_parts if request_part is not None),
+            f"{self.fetched_at:%F %T%z}",
+        ]
+        origin_text = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
+        phrases += [
+            f"from {origin_text}",
+            counted(len(self.body), "byte"),
+            f"sha256 {self.sha256[:12]}",
+        ]
         return visible(f"<Payload {', '.join(phrases)}>")
 
     _repr_pretty_ = print_wrapped
@@ -399,8 +408,8 @@ def find_day_window(document: Any) -> tuple[str | None, str | None]:
     >>> find_day_window({"window": {"days": 30}})
     (None, None)
     """
-    window = document.get("window") if isinstance(document, Mapping) else None
-    window_fields = window if isinstance(window, Mapping) else {}
+    window_object = document.get("window") if isinstance(document, Mapping) else None
+    window_fields = window_object if isinstance(window_object, Mapping) else {}
 
     def find_day(*field_names: str) -> str | None:
         return next(

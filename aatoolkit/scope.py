@@ -141,21 +141,25 @@ class Scope(NameSuggestionMixin):
             raise ScopeError(
                 "the query is not in UTF-8; write its values percent-encoded so"
             ) from None
-        filters: dict[str, Any] = {}
-        for name, (text, *repeated_texts) in parameters.items():
+        argument_by_name: dict[str, Any] = {}
+        for parameter_name, (value_text, *repeated_texts) in parameters.items():
             if repeated_texts:
                 raise ScopeError(
-                    f"{name} is given twice; separate its values by commas", parameter=name
+                    f"{parameter_name} is given twice; separate its values by commas",
+                    parameter=parameter_name,
                 )
-            if name == "days":
-                if not (text.isascii() and text.isdigit()):
+            if parameter_name == "days":
+                if not (value_text.isascii() and value_text.isdigit()):
                     raise ScopeError(
-                        f"days={text!r} is not a whole number; choose 7, 30 or 90", parameter="days"
+                        f"days={value_text!r} is not a whole number; choose 7, 30 or 90",
+                        parameter="days",
                     )
-                filters[name] = int(text)
+                argument_by_name[parameter_name] = int(value_text)
             else:
-                filters[name] = tuple(value for value in text.split(",") if value)
-        return cls(**filters)
+                argument_by_name[parameter_name] = tuple(
+                    value for value in value_text.split(",") if value
+                )
+        return cls(**argument_by_name)
 
     def _check(self, options: ScopeOptions) -> Scope:
         """Return this scope; raise `ScopeError` if a filter has a value that is not allowed.
@@ -163,11 +167,11 @@ class Scope(NameSuggestionMixin):
         ``options`` has the allowed values. If it does not list those of a filter, a warning is
         issued instead.
         """
-        for name, filter_values in self._filters.items():
-            if name in options.unknown:
-                warn(f"{name} {filter_values!r} {_UNCHECKED_FILTER_NOTE}")
+        for filter_name, filter_values in self._filters.items():
+            if filter_name in options.unknown:
+                warn(f"{filter_name} {filter_values!r} {_UNCHECKED_FILTER_NOTE}")
                 continue
-            allowed_values = dict.fromkeys(options.values(name))
+            allowed_values = dict.fromkeys(options.values(filter_name))
             invalid_values = tuple(value for value in filter_values if value not in allowed_values)
             if invalid_values:
                 near_matches = (
@@ -178,8 +182,8 @@ class Scope(NameSuggestionMixin):
                 suggestions = tuple(dict.fromkeys(near_matches))
                 hint = suggest_names(suggestions, clipped(f"there are {', '.join(allowed_values)}"))
                 raise ScopeError(
-                    f"unknown {name} {', '.join(map(repr, invalid_values))}; {hint}",
-                    parameter=name,
+                    f"unknown {filter_name} {', '.join(map(repr, invalid_values))}; {hint}",
+                    parameter=filter_name,
                     unknown=invalid_values,
                     suggestions=suggestions,
                 )
@@ -254,10 +258,10 @@ class ScopeOptions(NameSuggestionMixin):
         is_untagged = frame[filter_name].eq(UNTAGGED_LABEL).fillna(False).to_numpy(bool)
         if not is_untagged.any():
             return frame
-        untagged_counts = (
+        prompt_counts = (
             frame["prompt_count"][is_untagged].dropna().tolist() if "prompt_count" in frame else []
         )
-        self.untagged[filter_name] = int(untagged_counts[0]) if untagged_counts else None
+        self.untagged[filter_name] = int(prompt_counts[0]) if prompt_counts else None
         return frame[~is_untagged]
 
     def values(self, filter: str) -> tuple[str, ...]:
@@ -285,13 +289,15 @@ class ScopeOptions(NameSuggestionMixin):
 
     def __repr__(self) -> str:
         size_texts = [
-            f"{'unknown' if name in self.unknown else len(self.values(name))} {plural}"
-            for name, plural in FILTERS.items()
+            f"{'unknown' if name in self.unknown else len(self.values(name))} {plural_name}"
+            for name, plural_name in FILTERS.items()
         ]
         engines = self.engines
         if engines.filter(["configured", "last_run_day"]).notna().any(axis=None):
-            count = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
-            size_texts[0] += f" ({count} have run)"
+            engine_count = (
+                int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
+            )
+            size_texts[0] += f" ({engine_count} have run)"
         return (
             f"<ScopeOptions of {visible(self.host)}: {', '.join(size_texts)}, "
             f"{counted(len(self.own_terms), 'term')} for the own brand, "
@@ -308,31 +314,33 @@ def _validate_filter_values(filter_name: str, argument: Names | None) -> tuple[s
     value, several values, or None for no value.
     """
     is_single_value = isinstance(argument, str) or not isinstance(argument, Iterable)
-    values = [] if argument is None else [argument] if is_single_value else [*argument]
-    for value in values:
-        problem = ""
-        if not isinstance(value, str):
-            problem = "is not text; give values as strings"
-        elif not value.strip():
-            problem = "is empty; leave it out"
-        elif "," in value:
-            problem = (
+    filter_values = [] if argument is None else [argument] if is_single_value else [*argument]
+    for filter_value in filter_values:
+        problem_text = ""
+        if not isinstance(filter_value, str):
+            problem_text = "is not text; give values as strings"
+        elif not filter_value.strip():
+            problem_text = "is empty; leave it out"
+        elif "," in filter_value:
+            problem_text = (
                 "holds a comma, by which the API separates values; give each value by itself, and "
                 "select what holds a comma in the table"
             )
-        if problem:
+        if problem_text:
             raise ScopeError(
-                f"{filter_name}={value!r} {problem}", parameter=filter_name, unknown=(str(value),)
+                f"{filter_name}={filter_value!r} {problem_text}",
+                parameter=filter_name,
+                unknown=(str(filter_value),),
             )
-    return tuple(sorted({*values}))
+    return tuple(sorted({*filter_values}))
 
 
-def _make_filter_error(name: str) -> ScopeError:
+def _make_filter_error(filter_name: str) -> ScopeError:
     """Return the `ScopeError` for a filter that does not exist; it lists similar names."""
     filter_names = ("days", *FILTERS)
     return ScopeError(
-        unknown("filter", name, filter_names),
-        parameter=name,
-        unknown=(name,),
-        suggestions=find_near_matches(name, filter_names),
+        unknown("filter", filter_name, filter_names),
+        parameter=filter_name,
+        unknown=(filter_name,),
+        suggestions=find_near_matches(filter_name, filter_names),
     )

@@ -26,9 +26,9 @@ from aatoolkit.archive.responses import (
     RequestKey,
     ResponseIndex,
     ResponseKey,
-    response_groups,
+    read_response_groups,
 )
-from aatoolkit.archive.snapshot import Snapshot, quote_value, sql_in
+from aatoolkit.archive.snapshot import Snapshot, make_in_condition, quote_value
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive_responses
 from aatoolkit.client.client import Client, Project
@@ -100,11 +100,16 @@ class AddReport:
         The columns are ``host``, ``section``, ``scope``, ``error`` and ``message``. For
         ``problems``, ``section`` has the name of the response or table.
         """
-        errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
-        errors += [((None, name, None), error) for name, error in self.problems.items()]
-        rows = [(*request_key, type(error).__name__, str(error)) for request_key, error in errors]
+        keys_and_errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
+        keys_and_errors += [
+            ((None, failed_name, None), error) for failed_name, error in self.problems.items()
+        ]
+        error_rows = [
+            (*request_key, type(error).__name__, str(error))
+            for request_key, error in keys_and_errors
+        ]
         return pd.DataFrame(
-            rows, columns=["host", "section", "scope", "error", "message"], dtype="string"
+            error_rows, columns=["host", "section", "scope", "error", "message"], dtype="string"
         )
 
     def __repr__(self) -> str:
@@ -117,18 +122,18 @@ class AddReport:
         count_texts = [f"{counted(self.responses, 'response')} added"]
         count_texts += [f"{count} {label}" for label, count in counts_by_label.items() if count]
         error_messages = [*self.failures["message"].drop_duplicates()]
-        lines = [
+        message_lines = [
             *map(visible, error_messages[:3]),
             *["… more in .failures"] * (len(error_messages) > 3),
         ]
-        return "\n  ".join([f"<AddReport: {', '.join(count_texts)}>", *lines])
+        return "\n  ".join([f"<AddReport: {', '.join(count_texts)}>", *message_lines])
 
     _repr_pretty_ = print_wrapped
 
 
 def add_outcome_groups(
     store: ArchiveStore,
-    options: ReadingOptions,
+    reading_options: ReadingOptions,
     outcome_groups: Iterable[OutcomeGroup],
     response_index: ResponseIndex,
     *,
@@ -143,7 +148,7 @@ def add_outcome_groups(
     ----------
     store : ArchiveStore
         The Delta tables of the archive.
-    options : ReadingOptions
+    reading_options : ReadingOptions
         How responses are converted to tables.
     outcome_groups : iterable of OutcomeGroup
         The responses and errors of requests; each group is for one host and scope.
@@ -161,11 +166,11 @@ def add_outcome_groups(
     error_by_request: dict[RequestKey, AAToolkitError] = {}
 
     def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
-        return derive_responses([response.payload() for response in responses], options)
+        return derive_responses([response.payload() for response in responses], reading_options)
 
-    writer = RunWriter(store, response_index, derive_tables)
-    resumed_groups = group_payloads(response.payload() for response in resumed_responses)
-    for batch in _batch_groups(
+    run_writer = RunWriter(store, response_index, derive_tables)
+    resumed_groups = make_outcome_groups(response.payload() for response in resumed_responses)
+    for group_batch in _batch_groups(
         chain(
             resumed_groups,
             progress_bar(outcome_groups, shows_progress, total=group_count, unit="host"),
@@ -173,41 +178,47 @@ def add_outcome_groups(
     ):
         failed_at = datetime.now(UTC)
         responses: list[ArchivedResponse] = []
-        derived_by_key: dict[ResponseKey, DerivedResponse] = {}
-        for outcomes, derived_responses in batch:
-            derived_iterator = iter(derived_responses or ())
-            for request_key, payload_or_error in outcomes:
+        derived_by_response_key: dict[ResponseKey, DerivedResponse] = {}
+        for request_outcomes, derived_responses in group_batch:
+            derived_response_iterator = iter(derived_responses or ())
+            for request_key, payload_or_error in request_outcomes:
                 if isinstance(payload_or_error, AAToolkitError):
                     error_by_request[request_key] = payload_or_error
                     response = ArchivedResponse.from_error(
-                        writer.run_name, request_key, payload_or_error, failed_at
+                        run_writer.run_name, request_key, payload_or_error, failed_at
                     )
                 else:
-                    response = ArchivedResponse.from_payload(writer.run_name, payload_or_error)
+                    response = ArchivedResponse.from_payload(run_writer.run_name, payload_or_error)
                     if derived_responses is not None:
-                        derived_by_key[response.key] = next(derived_iterator)
+                        derived_by_response_key[response.response_key] = next(
+                            derived_response_iterator
+                        )
                 responses.append(response)
         new_responses = [
-            response for response in writer.store_responses(responses) if response.error is None
+            response for response in run_writer.store_responses(responses) if response.error is None
         ]
-        underived_responses = [
-            response for response in new_responses if response.key not in derived_by_key
+        unconverted_responses = [
+            response
+            for response in new_responses
+            if response.response_key not in derived_by_response_key
         ]
-        derived_by_key |= {
-            response.key: derived_response
+        derived_by_response_key |= {
+            response.response_key: derived_response
             for response, derived_response in zip(
-                underived_responses, derive_tables(underived_responses), strict=True
+                unconverted_responses, derive_tables(unconverted_responses), strict=True
             )
         }
-        writer.buffer_tables((response, derived_by_key[response.key]) for response in new_responses)
-    run_name = writer.commit()
+        run_writer.buffer_tables(
+            (response, derived_by_response_key[response.response_key]) for response in new_responses
+        )
+    run_name = run_writer.commit()
     return AddReport(
         run_name,
-        writer.response_count,
+        run_writer.response_count,
         len(resumed_responses),
         skipped_count,
         error_by_request,
-        writer.error_by_name,
+        run_writer.error_by_name,
     )
 
 
@@ -217,33 +228,37 @@ def _batch_groups(outcome_groups: Iterable[OutcomeGroup]) -> Iterator[list[Outco
     A batch ends when it has many responses or bytes, or after some seconds. Raise `NotAuthorized`
     if the token is refused for all requests of the first group.
     """
-    batch: list[OutcomeGroup] = []
+    group_batch: list[OutcomeGroup] = []
     response_count = byte_count = 0
-    batch_start = time.monotonic()
-    for group_number, group in enumerate(outcome_groups):
-        outcomes, _ = group
-        auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
+    batch_start_time = time.monotonic()
+    for group_index, outcome_group in enumerate(outcome_groups):
+        request_outcomes, _ = outcome_group
+        auth_errors = [error for _, error in request_outcomes if isinstance(error, NotAuthorized)]
         # A refused token would be refused in all further requests.
-        if group_number == 0 and auth_errors and len(auth_errors) == len(outcomes):
+        if group_index == 0 and auth_errors and len(auth_errors) == len(request_outcomes):
             raise auth_errors[0]
-        batch.append(group)
-        response_count += len(outcomes)
-        byte_count += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
-        is_time_up = time.monotonic() - batch_start > MAX_BATCH_SECONDS
+        group_batch.append(outcome_group)
+        response_count += len(request_outcomes)
+        byte_count += sum(
+            len(payload_or_error.body)
+            for _, payload_or_error in request_outcomes
+            if isinstance(payload_or_error, Payload)
+        )
+        is_time_up = time.monotonic() - batch_start_time > MAX_BATCH_SECONDS
         if response_count >= MAX_BATCH_RESPONSES or byte_count >= MAX_BATCH_BYTES or is_time_up:
-            yield batch
-            batch = []
+            yield group_batch
+            group_batch = []
             response_count = 0
             byte_count = 0
-            batch_start = time.monotonic()
-    if batch:
-        yield batch
+            batch_start_time = time.monotonic()
+    if group_batch:
+        yield group_batch
 
 
 # --- groups of outcomes -----------------------------------------------------------------------
 
 
-def payloads_of(source: Any) -> Iterator[Payload]:
+def iterate_payloads(source: Any) -> Iterator[Payload]:
     """Yield the responses in ``source``: a study, an iterable of `Payload`, or one `Payload`."""
     if isinstance(source, Study):
         for record in source.records:
@@ -257,11 +272,15 @@ def payloads_of(source: Any) -> Iterator[Payload]:
                 "such as [tables.payload]",
                 parameter="source",
             )
-        host = None if payload.host is None else canonical_host(payload.host)
-        yield payload if host == payload.host else replace(payload, host=host)
+        canonical_host_name = None if payload.host is None else canonical_host(payload.host)
+        yield (
+            payload
+            if canonical_host_name == payload.host
+            else replace(payload, host=canonical_host_name)
+        )
 
 
-def group_payloads(payloads: Iterable[Payload]) -> Iterator[OutcomeGroup]:
+def make_outcome_groups(payloads: Iterable[Payload]) -> Iterator[OutcomeGroup]:
     """Yield an `OutcomeGroup`, as if from a single request, for each response."""
     for payload in payloads:
         scope_query = payload.scope._to_query() if payload.scope else ""
@@ -271,7 +290,7 @@ def group_payloads(payloads: Iterable[Payload]) -> Iterator[OutcomeGroup]:
 def plan_requests(
     store: ArchiveStore,
     response_index: ResponseIndex,
-    project_scopes: Iterable[tuple[Project, Scope]],
+    projects_and_scopes: Iterable[tuple[Project, Scope]],
     section_names: Sequence[str],
     *,
     refresh: bool,
@@ -286,56 +305,64 @@ def plan_requests(
         The requests to send, the responses that an interrupted call has fetched already, and the
         number of requests to which the archive has a response.
     """
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    target_by_request = {
+    today_start = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    project_and_scope_by_request = {
         (project.host, section, scope._to_query()): (project, scope)
-        for project, scope in project_scopes
+        for project, scope in projects_and_scopes
         for section in section_names
     }
-    missing_requests = {
+    missing_request_keys = {
         request_key
-        for request_key in target_by_request
-        if refresh or not response_index.has_response_of_day(request_key, today.date())
+        for request_key in project_and_scope_by_request
+        if refresh or not response_index.has_response_of_day(request_key, today_start.date())
     }
-    resumed_responses: dict[RequestKey, ArchivedResponse] = {}
-    open_runs = response_index.run_log.unfinished_runs
-    if open_runs and not refresh:
-        sql = f"{USABLE_SQL} AND {sql_in('run', open_runs)} AND fetched_at >= {quote_value(today)}"
-        for group in response_groups(Snapshot(store, response_index.run_log.begun_runs), sql):
-            resumed_responses |= {
+    resumed_response_by_request: dict[RequestKey, ArchivedResponse] = {}
+    unfinished_run_names = response_index.run_log.unfinished_run_names
+    if unfinished_run_names and not refresh:
+        run_sql = make_in_condition("run", unfinished_run_names)
+        condition_sql = f"{USABLE_SQL} AND {run_sql} AND fetched_at >= {quote_value(today_start)}"
+        for response_group in read_response_groups(
+            Snapshot(store, response_index.run_log.begun_run_names), condition_sql
+        ):
+            resumed_response_by_request |= {
                 response.request_key: response
-                for response in group
-                if response.body is not None and response.request_key in missing_requests
+                for response in response_group
+                if response.body is not None and response.request_key in missing_request_keys
             }
-    pending_requests = missing_requests - resumed_responses.keys()
-    sections_by_target = group_values(
-        (project_scope, request_key[1])
-        for request_key, project_scope in target_by_request.items()
-        if request_key in pending_requests
+    pending_request_keys = missing_request_keys - resumed_response_by_request.keys()
+    sections_by_project_and_scope = group_values(
+        (project_and_scope, request_key[1])
+        for request_key, project_and_scope in project_and_scope_by_request.items()
+        if request_key in pending_request_keys
     )
     return (
-        [(*project_scope, sections) for project_scope, sections in sections_by_target.items()],
-        [*resumed_responses.values()],
-        len(target_by_request) - len(missing_requests),
+        [
+            (*project_and_scope, sections)
+            for project_and_scope, sections in sections_by_project_and_scope.items()
+        ],
+        [*resumed_response_by_request.values()],
+        len(project_and_scope_by_request) - len(missing_request_keys),
     )
 
 
 def fetch_outcome_groups(
-    client: Client, targets: Sequence[FetchTarget], refresh: bool
+    client: Client, fetch_targets: Sequence[FetchTarget], refresh: bool
 ) -> Generator[OutcomeGroup]:
     """Fetch sections of hosts in threads; yield a group for each request, in order.
 
     If ``refresh`` is true, the service computes the values again.
     """
-    fetch_arguments = [
+    argument_tuples = [
         (project, section, scope, refresh)
-        for project, scope, sections in targets
-        for section in sections
+        for project, scope, section_names in fetch_targets
+        for section in section_names
     ]
     with closing(
-        run_in_order(lambda arguments: fetch_outcome(*arguments), fetch_arguments, client.workers)
-    ) as finished_fetches:
-        for _, future in finished_fetches:
+        run_in_order(
+            lambda argument_tuple: fetch_outcome(*argument_tuple), argument_tuples, client.workers
+        )
+    ) as arguments_and_futures:
+        for _, future in arguments_and_futures:
             yield [future.result()], None
 
 
@@ -363,9 +390,9 @@ _client_by_settings: dict[Any, Client] = {}
 
 def fetch_by_workers(
     client: Client,
-    targets: Sequence[FetchTarget],
+    fetch_targets: Sequence[FetchTarget],
     executor: Executor,
-    options: ReadingOptions,
+    reading_options: ReadingOptions,
     refresh: bool,
 ) -> Generator[OutcomeGroup]:
     """Fetch sections of hosts in the workers of an executor; yield a group per host and scope.
@@ -378,16 +405,17 @@ def fetch_by_workers(
             argument="executor",
         )
     client_settings = client.base_url, tuple(sorted(client._settings.items()))
-    tasks = (
-        (options, refresh, project.host, scope, sections) for project, scope, sections in targets
+    fetch_tasks = (
+        (reading_options, refresh, project.host, scope, section_names)
+        for project, scope, section_names in fetch_targets
     )
-    max_futures = _TASKS_PER_WORKER * int(getattr(executor, "_max_workers", 8) or 8)
+    max_future_count = _TASKS_PER_WORKER * int(getattr(executor, "_max_workers", 8) or 8)
     futures: set[Any] = set()
     try:
         while True:
             futures |= {
-                executor.submit(run_fetch_task, client_settings, *task)
-                for task in islice(tasks, max_futures - len(futures))
+                executor.submit(run_fetch_task, client_settings, *fetch_task)
+                for fetch_task in islice(fetch_tasks, max_future_count - len(futures))
             }
             if not futures:
                 break
@@ -427,7 +455,14 @@ def run_fetch_task(
             client_settings[0], profile=reading_options.profile, **dict(client_settings[1])
         )
     project = _client_by_settings[client_settings].project(host)
-    outcomes = [fetch_outcome(project, section, scope, refresh) for section in section_names]
-    return outcomes, derive_responses(
-        [result for _, result in outcomes if isinstance(result, Payload)], reading_options
+    request_outcomes = [
+        fetch_outcome(project, section, scope, refresh) for section in section_names
+    ]
+    return request_outcomes, derive_responses(
+        [
+            payload_or_error
+            for _, payload_or_error in request_outcomes
+            if isinstance(payload_or_error, Payload)
+        ],
+        reading_options,
     )

@@ -27,18 +27,23 @@ from aatoolkit.archive.adding import (
     add_outcome_groups,
     fetch_by_workers,
     fetch_outcome_groups,
-    group_payloads,
-    payloads_of,
+    iterate_payloads,
+    make_outcome_groups,
     plan_requests,
 )
-from aatoolkit.archive.reading import TableReader, dask_frame, sql_tables, table_overview
+from aatoolkit.archive.reading import (
+    TableReader,
+    list_sql_tables,
+    read_dask_frame,
+    summarize_tables,
+)
 from aatoolkit.archive.responses import (
     USABLE_SQL,
     ArchivedResponse,
     ResponseIndex,
-    response_groups,
+    read_response_groups,
 )
-from aatoolkit.archive.schema import CHANGES_SCHEMA, CHANGES_TABLE, stored_tables
+from aatoolkit.archive.schema import CHANGES_SCHEMA, CHANGES_TABLE, list_stored_tables
 from aatoolkit.archive.snapshot import DayOrMoment, Selection, Snapshot, quote_value, to_moment
 from aatoolkit.archive.store import (
     ArchiveStore,
@@ -131,8 +136,8 @@ class Archive(metaclass=ShortHelpMeta):
         Parameters
         ----------
         source : Client, Project, Study or iterable of Payload
-            A client or project fetches the responses from the service. Of a study (recorded
-            responses) or of payloads (responses in memory), those that match ``hosts``, ``scopes``
+            A client or project fetches the responses from the service. A study has recorded
+            responses, and payloads are responses in memory; those that match ``hosts``, ``scopes``
             and ``sections`` are added.
         hosts : str or iterable of str, optional
             The projects' domains. A client needs them; a project has its own host.
@@ -185,13 +190,17 @@ class Archive(metaclass=ShortHelpMeta):
                     parameter="hosts",
                 )
             profile = source._profile if source._profile is not None else profile
-            requested_sections = check_sections(sections, profile)
+            requested_section_names = check_sections(sections, profile)
             projects = [*map(source.project, as_unique_list(hosts, str))]
-            project_scopes = product(projects, as_unique_list(scopes, Scope) or [Scope()])
+            projects_and_scopes = product(projects, as_unique_list(scopes, Scope) or [Scope()])
             with self._store.convert_unexpected_errors():
                 response_index = ResponseIndex(self._store, {project.host for project in projects})
                 fetch_targets, resumed_responses, skipped_count = plan_requests(
-                    self._store, response_index, project_scopes, requested_sections, refresh=refresh
+                    self._store,
+                    response_index,
+                    projects_and_scopes,
+                    requested_section_names,
+                    refresh=refresh,
                 )
             if executor is None:
                 group_count = sum(len(section_names) for *_, section_names in fetch_targets)
@@ -202,7 +211,7 @@ class Archive(metaclass=ShortHelpMeta):
                     source, fetch_targets, executor, ReadingOptions(profile), refresh
                 )
         else:
-            selected_values = {
+            selected_by_attribute = {
                 "host": Selection.from_args(hosts).hosts,
                 "scope": None if scopes is None else as_unique_list(scopes, Scope),
                 "section": None if sections is None else check_sections(sections, profile),
@@ -213,12 +222,12 @@ class Archive(metaclass=ShortHelpMeta):
                     "executor= out",
                     argument="executor",
                 )
-            outcome_groups = group_payloads(
+            outcome_groups = make_outcome_groups(
                 payload
-                for payload in payloads_of(source)
+                for payload in iterate_payloads(source)
                 if all(
-                    values is None or getattr(payload, attribute) in values
-                    for attribute, values in selected_values.items()
+                    allowed_values is None or getattr(payload, attribute_name) in allowed_values
+                    for attribute_name, allowed_values in selected_by_attribute.items()
                 )
             )
             with self._store.convert_unexpected_errors():
@@ -239,8 +248,10 @@ class Archive(metaclass=ShortHelpMeta):
         folder = Path(self._store.root)
         problem = ""
         try:
-            no_archive = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
-            if no_archive and any(folder.iterdir()):
+            lacks_archive = (
+                self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
+            )
+            if lacks_archive and any(folder.iterdir()):
                 problem = "the folder holds other files"
         except OSError as error:
             problem = error.strerror or type(error).__name__
@@ -404,7 +415,7 @@ class Archive(metaclass=ShortHelpMeta):
         [(1,)]
         """
         snapshot = self._snapshot()
-        return snapshot.run_user_query(query, sql_tables(snapshot), self._until)
+        return snapshot.run_user_query(query, list_sql_tables(snapshot), self._until)
 
     def _sql_frame(self, query: str) -> Any:
         """Run an SQL query over the tables, and return the rows as a DataFrame."""
@@ -431,7 +442,7 @@ class Archive(metaclass=ShortHelpMeta):
             If Dask is not installed.
         """
         snapshot = self._snapshot()
-        return dask_frame(snapshot, TableReader(snapshot, section, table).path, self._until)
+        return read_dask_frame(snapshot, TableReader(snapshot, section, table).path, self._until)
 
     @property
     @raise_package_errors
@@ -441,7 +452,7 @@ class Archive(metaclass=ShortHelpMeta):
         The columns are ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day``
         and ``last_day`` (on which responses were fetched), ``files`` and ``bytes``.
         """
-        return show_as(table_overview(self._snapshot(), self._until))
+        return show_as(summarize_tables(self._snapshot(), self._until))
 
     @property
     @raise_package_errors
@@ -451,9 +462,9 @@ class Archive(metaclass=ShortHelpMeta):
         The columns are ``at`` (the time), ``section``, ``table``, ``column``, ``change`` (such as
         "new column"), ``before`` and ``after``. For changes of measured values see `history`.
         """
-        rows = self._snapshot().store.read_rows(CHANGES_TABLE) or []
-        rows.sort(key=lambda row: row["at"])
-        return show_as(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
+        change_rows = self._snapshot().store.read_rows(CHANGES_TABLE) or []
+        change_rows.sort(key=lambda row: row["at"])
+        return show_as(to_frame(pa.Table.from_pylist(change_rows, CHANGES_SCHEMA)))
 
     # -- looking back --------------------------------------------------------------------------
 
@@ -479,9 +490,9 @@ class Archive(metaclass=ShortHelpMeta):
         >>> repr(aa.Archive(tempfile.mkdtemp()).as_of("2026-10-01"))[-34:]
         ' as of 2026-10-01 23:59:59, empty>'
         """
-        archive = copy(self)
-        archive._until = to_moment(when, "when", is_end_of_day=True)
-        return archive
+        archive_view = copy(self)
+        archive_view._until = to_moment(when, "when", is_end_of_day=True)
+        return archive_view
 
     # -- explaining ----------------------------------------------------------------------------
 
@@ -492,13 +503,13 @@ class Archive(metaclass=ShortHelpMeta):
 
     def _stored_responses(self, source: Source) -> Iterator[LoadedResponse]:
         """Yield the archived responses that a frame's `Source` (in its metadata) identifies."""
-        conditions = [USABLE_SQL]
-        for column in ("sha256", "host", "section", "scope"):
-            value = getattr(source, column)
-            if value is not None:
-                conditions.append(f"{column} = {quote_value(value)}")
-        for group in response_groups(self._snapshot(), " AND ".join(conditions)):
-            for response in group:
+        condition_sqls = [USABLE_SQL]
+        for column_name in ("sha256", "host", "section", "scope"):
+            source_value = getattr(source, column_name)
+            if source_value is not None:
+                condition_sqls.append(f"{column_name} = {quote_value(source_value)}")
+        for response_group in read_response_groups(self._snapshot(), " AND ".join(condition_sqls)):
+            for response in response_group:
                 derive_tables = partial(self._options.tables, response.section)
                 yield LoadedResponse(source, response.payload(), derive_tables)
 
@@ -550,20 +561,30 @@ class Archive(metaclass=ShortHelpMeta):
         ItemNotFound
             If the table has no such column or row.
         """
-        section, _, name = table.rpartition(".")
+        section, _, requested_table = table.rpartition(".")
         if not section:
-            table_sections = [
-                table_section
-                for table_section, table_name in stored_tables(self._store).values()
-                if table_name == name
+            section_names = [
+                section_name
+                for section_name, table_name in list_stored_tables(self._store).values()
+                if table_name == requested_table
             ]
-            section, name = (table_sections[0], name) if len(table_sections) == 1 else (name, "")
-        frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
-        if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):
-            row_mask = Explainer.rows_with(frame, row)
-            last_fetched_at = frame.loc[row_mask, "fetched_at"].max()
-            frame = frame[frame["fetched_at"] == last_fetched_at] if row_mask.any() else frame
-        return Explainer(self).explain(frame, row, column)
+            section, requested_table = (
+                (section_names[0], requested_table)
+                if len(section_names) == 1
+                else (requested_table, "")
+            )
+        table_frame = self.read(
+            section, requested_table or None, hosts=host, scope=scope, since=since, until=until
+        )
+        if isinstance(row, Mapping) and "fetched_at" not in row and len(table_frame):
+            row_mask = Explainer.rows_with(table_frame, row)
+            last_fetched_at = table_frame.loc[row_mask, "fetched_at"].max()
+            table_frame = (
+                table_frame[table_frame["fetched_at"] == last_fetched_at]
+                if row_mask.any()
+                else table_frame
+            )
+        return Explainer(self).explain(table_frame, row, column)
 
     # -- keeping -------------------------------------------------------------------------------
 
@@ -674,11 +695,11 @@ class Archive(metaclass=ShortHelpMeta):
             Its ``problems`` are the errors of responses that could not be converted to tables.
         """
         self._check_writable()
-        options = self._options
+        reading_options = self._options
         if profile is not None:
-            options = replace(options, profile=Profile.load(profile))
-        problems = upkeep.rebuild(self._store, options, progress)
-        return AddReport(None, problems=problems)
+            reading_options = replace(reading_options, profile=Profile.load(profile))
+        error_by_response_name = upkeep.rebuild(self._store, reading_options, progress)
+        return AddReport(None, problems=error_by_response_name)
 
     def study(
         self,
@@ -723,8 +744,10 @@ class Archive(metaclass=ShortHelpMeta):
                 )
             writer = study._require_writer()
             with study:
-                for group in response_groups(snapshot, f"{USABLE_SQL} AND {selection.where_sql}"):
-                    for payload in (response.payload() for response in group):
+                for response_group in read_response_groups(
+                    snapshot, f"{USABLE_SQL} AND {selection.where_sql}"
+                ):
+                    for payload in (response.payload() for response in response_group):
                         record = Record.from_response(
                             payload_to_response(payload), stale=payload.stale
                         )
@@ -739,19 +762,21 @@ class Archive(metaclass=ShortHelpMeta):
 
     def __repr__(self) -> str:
         as_of_note = f" as of {self._until:%Y-%m-%d %H:%M:%S}" if self._until else ""
-        return f"<Archive at {visible(self._store.root)}{as_of_note}, {self._summary()}>"
+        return f"<Archive at {visible(self._store.root)}{as_of_note}, {self._summarize_runs()}>"
 
     @raise_package_errors
-    def _summary(self) -> str:
+    def _summarize_runs(self) -> str:
         run_log = read_run_log(self._store)
-        commits = [commit for commit in run_log.rows if commit["state"] == "committed"]
-        if not commits:
+        commit_rows = [
+            commit_row for commit_row in run_log.rows if commit_row["state"] == "committed"
+        ]
+        if not commit_rows:
             return "no run is committed yet" if run_log.table_exists else "empty"
-        response_count = sum(commit["responses"] or 0 for commit in commits)
-        last_commit = max(commit["at"] for commit in commits)
+        response_count = sum(commit_row["responses"] or 0 for commit_row in commit_rows)
+        last_commit_time = max(commit_row["at"] for commit_row in commit_rows)
         return (
-            f"{counted(len(commits), 'run')}, {counted(response_count, 'response')} added, "
-            f"the last {last_commit:%Y-%m-%d %H:%M}"
+            f"{counted(len(commit_rows), 'run')}, {counted(response_count, 'response')} added, "
+            f"the last {last_commit_time:%Y-%m-%d %H:%M}"
         )
 
     _repr_pretty_ = print_wrapped

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from aatoolkit._util.text import to_json_text
 from aatoolkit.archive.schema import CONTEXT_SCHEMA, RESPONSES_TABLE, SYSTEM_SCHEMAS
-from aatoolkit.archive.snapshot import Snapshot, sql_in
+from aatoolkit.archive.snapshot import Snapshot, make_in_condition
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
@@ -62,19 +62,19 @@ class ArchivedResponse:
     body: bytes | None = field(default=None, repr=False)
 
     @classmethod
-    def from_payload(cls, run: str, payload: Payload) -> ArchivedResponse:
-        """Create the row for a response; ``run`` is the name of the call that adds it."""
+    def from_payload(cls, run_name: str, payload: Payload) -> ArchivedResponse:
+        """Create the row for a response; ``run_name`` is the name of the call that adds it."""
         if payload.host is None or payload.section is None or payload.scope is None:
             raise ArchiveError(
                 "a response without host, section and scope cannot be archived; give payloads "
                 "as project.fetch returns them"
             )
-        data_window: Any = (None, None)
+        day_window: Any = (None, None)
         with contextlib.suppress(orjson.JSONDecodeError):
-            data_window = find_day_window(orjson.loads(payload.body))
-        first_day, last_day = (iso_day and date.fromisoformat(iso_day) for iso_day in data_window)
+            day_window = find_day_window(orjson.loads(payload.body))
+        first_day, last_day = (iso_day and date.fromisoformat(iso_day) for iso_day in day_window)
         return cls(
-            run,
+            run_name,
             payload.host,
             payload.section,
             payload.scope._to_query(),
@@ -93,15 +93,15 @@ class ArchivedResponse:
 
     @classmethod
     def from_error(
-        cls, run: str, request_key: RequestKey, error: AAToolkitError, failed_at: datetime
+        cls, run_name: str, request_key: RequestKey, error: AAToolkitError, failed_at: datetime
     ) -> ArchivedResponse:
         """Create the row for a failed request, with its error as JSON.
 
-        ``run`` is the name of the call that adds it.
+        ``run_name`` is the name of the call that adds it.
         """
         body = error.body if isinstance(error, StatusError) else None
         return cls(
-            run,
+            run_name,
             *request_key,
             failed_at,
             int(getattr(error, "status", None) or 0),
@@ -122,7 +122,7 @@ class ArchivedResponse:
         return self.host, self.section, self.scope
 
     @property
-    def key(self) -> ResponseKey:
+    def response_key(self) -> ResponseKey:
         """A tuple that identifies the response: its request, time of fetch and SHA-256."""
         return *self.request_key, self.fetched_at, self.sha256 or ""
 
@@ -158,7 +158,7 @@ class ArchivedResponse:
         return f"{self.section} of {self.host}, {self.scope}, {self.fetched_at:%Y-%m-%d %H:%M}"
 
     @cached_property
-    def context_values(self) -> dict[str, Any]:
+    def context_value_by_column(self) -> dict[str, Any]:
         """A dict of the values that all rows made from the response have in their first columns.
 
         These columns are ``host``, ``days`` and so on.
@@ -177,30 +177,39 @@ class ArchivedResponse:
 def responses_to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
     """Convert responses to rows of the table ``responses``, with compressed bodies."""
     codec = pa.Codec(_COMPRESSION_CODEC, _COMPRESSION_LEVEL)
-    rows = []
+    response_rows = []
     for response in responses:
-        body = None if response.body is None else codec.compress(response.body, asbytes=True)
-        has_body = body is not None
-        rows.append(
-            {**vars(response), **response.context_values, "has_body": has_body, "body": body}
+        compressed_body = (
+            None if response.body is None else codec.compress(response.body, asbytes=True)
         )
-    return pa.Table.from_pylist(rows, schema=SYSTEM_SCHEMAS[RESPONSES_TABLE])
+        has_body = compressed_body is not None
+        response_rows.append(
+            {
+                **vars(response),
+                **response.context_value_by_column,
+                "has_body": has_body,
+                "body": compressed_body,
+            }
+        )
+    return pa.Table.from_pylist(response_rows, schema=SYSTEM_SCHEMAS[RESPONSES_TABLE])
 
 
-def response_from_row(row: Mapping[str, Any]) -> ArchivedResponse:
+def row_to_response(row: Mapping[str, Any]) -> ArchivedResponse:
     """Create an `ArchivedResponse` from a row of the table ``responses``; decompress its body."""
-    attributes = {field.name: row[field.name] for field in fields(ArchivedResponse)}
-    attributes["fetched_at"] = attributes["fetched_at"].astimezone(UTC)
+    value_by_attribute = {field.name: row[field.name] for field in fields(ArchivedResponse)}
+    value_by_attribute["fetched_at"] = value_by_attribute["fetched_at"].astimezone(UTC)
     try:
         if row["body"] is not None:  # nothing can be decompressed to nothing
             codec = pa.Codec(_COMPRESSION_CODEC)
-            size = row["size"]
-            attributes["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
+            body_size = row["size"]
+            value_by_attribute["body"] = (
+                codec.decompress(row["body"], body_size, asbytes=True) if body_size else b""
+            )
     except (pa.ArrowException, OSError, ValueError):
         raise ArchiveError(
             "the body of a response is damaged; archive.verify() lists what is"
         ) from None
-    return ArchivedResponse(**attributes)
+    return ArchivedResponse(**value_by_attribute)
 
 
 def row_to_source(row: Mapping[str, Any]) -> Source:
@@ -234,43 +243,48 @@ class ResponseIndex:
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
         self._snapshot = Snapshot(store)
         self.run_log: RunLog = self._snapshot.run_log
-        self._where = USABLE_SQL if hosts is None else f"{USABLE_SQL} AND {sql_in('host', hosts)}"
+        self._where_sql = (
+            USABLE_SQL if hosts is None else f"{USABLE_SQL} AND {make_in_condition('host', hosts)}"
+        )
         self._loaded_months: set[str] = set()
         self._response_keys: set[ResponseKey] = set()
         self._body_keys: set[tuple[str, ...]] = set()
-        self._archived_days: set[tuple[RequestKey, date]] = set()
+        self._requests_and_days: set[tuple[RequestKey, date]] = set()
 
     def _load_month(self, month: str) -> None:
         """Read the responses of a month and of the month before, unless they were read already.
 
         ``month`` is a text such as ``2026-11``.
         """
-        first_day = date.fromisoformat(f"{month}-01")
-        new_months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._loaded_months
+        first_day_of_month = date.fromisoformat(f"{month}-01")
+        new_months = {
+            month,
+            f"{first_day_of_month - timedelta(days=1):%Y-%m}",
+        } - self._loaded_months
         self._loaded_months |= new_months
         if not new_months or not self._snapshot.has_table(RESPONSES_TABLE):
             return
-        for row in self._snapshot.rows(
+        for response_row in self._snapshot.query_rows(
             "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
-            f"WHERE {self._where} AND {sql_in('month', new_months)}",
+            f"WHERE {self._where_sql} AND {make_in_condition('month', new_months)}",
             RESPONSES_TABLE,
         ):
-            request_key = row["host"], row["section"], row["scope"]
-            fetched_at = row["fetched_at"].astimezone(UTC)
-            self._response_keys.add((*request_key, fetched_at, row["sha256"]))
-            self._archived_days.add((request_key, fetched_at.date()))
-            if row["has_body"]:
-                self._body_keys.add((*request_key, row["sha256"]))
+            request_key = response_row["host"], response_row["section"], response_row["scope"]
+            fetched_at = response_row["fetched_at"].astimezone(UTC)
+            self._response_keys.add((*request_key, fetched_at, response_row["sha256"]))
+            self._requests_and_days.add((request_key, fetched_at.date()))
+            if response_row["has_body"]:
+                self._body_keys.add((*request_key, response_row["sha256"]))
 
     def has_response(self, response: ArchivedResponse) -> bool:
         """Return whether the archive has a response of the same request, time and body."""
         self._load_month(response.month)
-        return response.error is None and response.key in self._response_keys
+        return response.error is None and response.response_key in self._response_keys
 
     def has_response_of_day(self, request_key: RequestKey, day: date) -> bool:
         """Return whether the archive has a response to a request that was fetched on ``day``."""
         self._load_month(f"{day:%Y-%m}")
-        return (request_key, day) in self._archived_days
+        return (request_key, day) in self._requests_and_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
         """Return whether the archive has the same body for the same request, from whatever day."""
@@ -280,7 +294,7 @@ class ResponseIndex:
     def add_response(self, response: ArchivedResponse) -> None:
         """Add a response to the index, because it is being added to the archive."""
         if response.error is None:
-            self._response_keys.add(response.key)
+            self._response_keys.add(response.response_key)
             if response.body is not None:
                 self._body_keys.add((*response.request_key, response.sha256 or ""))
 
@@ -289,17 +303,17 @@ _RESPONSES_PER_BATCH = 2000
 """The number of responses that are in memory at a time."""
 
 
-def response_groups(
+def read_response_groups(
     snapshot: Snapshot, condition_sql: str = USABLE_SQL
 ) -> Iterator[list[ArchivedResponse]]:
     """Yield lists of stored responses with their bodies; each list has one run, host and scope.
 
     A run is one call that added responses; a scope is the days and filters of a request.
-    ``condition_sql`` is an SQL condition_sql that selects the responses.
+    ``condition_sql`` is an SQL condition that selects the responses.
     """
     if not snapshot.has_table(RESPONSES_TABLE):
         return
-    host_chunks = snapshot.rows(
+    host_chunk_rows = snapshot.query_rows(
         "WITH counted AS (SELECT month, host, count(*) AS n FROM responses "
         f"WHERE {condition_sql} GROUP BY ALL), numbered AS (SELECT month, host, "
         f"(sum(n) OVER (ORDER BY month, host) - n) // {_RESPONSES_PER_BATCH} AS chunk FROM counted)"
@@ -307,18 +321,21 @@ def response_groups(
         "GROUP BY month, chunk ORDER BY month, chunk",
         RESPONSES_TABLE,
     )
-    for host_chunk in host_chunks:
-        hosts_sql = sql_in("host", host_chunk["hosts"])
-        chunk_condition = f"({condition_sql}) AND month = '{host_chunk['month']}' AND {hosts_sql}"
-        rows = snapshot.rows(
-            f"WITH chunk AS (SELECT * FROM responses WHERE {chunk_condition}), bodies AS ("
+    for host_chunk_row in host_chunk_rows:
+        hosts_sql = make_in_condition("host", host_chunk_row["hosts"])
+        chunk_condition_sql = (
+            f"({condition_sql}) AND month = '{host_chunk_row['month']}' AND {hosts_sql}"
+        )
+        response_rows = snapshot.query_rows(
+            f"WITH chunk AS (SELECT * FROM responses WHERE {chunk_condition_sql}), bodies AS ("
             "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "
             "(SELECT sha256 FROM chunk WHERE NOT has_body) GROUP BY sha256) "
             "SELECT chunk.* REPLACE (coalesce(body, kept) AS body) FROM chunk "
             "LEFT JOIN bodies USING (sha256) ORDER BY run, host, scope, section, fetched_at",
             RESPONSES_TABLE,
         )
-        for _, group in groupby(
-            map(response_from_row, rows), key=lambda row: (row.run, row.host, row.scope)
+        for _, response_group in groupby(
+            map(row_to_response, response_rows),
+            key=lambda response: (response.run, response.host, response.scope),
         ):
-            yield [*group]
+            yield [*response_group]

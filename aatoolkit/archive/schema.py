@@ -118,7 +118,7 @@ class StoredTable:
     @property
     def path(self) -> str:
         """The path of the Delta table, such as ``tables/ranking/ranking_history``."""
-        return table_path(self.section, self.table.name)
+        return make_table_path(self.section, self.table.name)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -149,9 +149,16 @@ class StoredTable:
     @cached_property
     def _time_column(self) -> str | None:
         """The declared name of the first key column of days or timestamps, or None."""
-        dtype_by_name = {name: self.table[name].dtype for name in self.table.key}
+        dtype_by_name = {
+            column_name: self.table[column_name].dtype for column_name in self.table.key
+        }
         return next(
-            (name for name, dtype in dtype_by_name.items() if dtype in ("date", "timestamp")), None
+            (
+                column_name
+                for column_name, dtype in dtype_by_name.items()
+                if dtype in ("date", "timestamp")
+            ),
+            None,
         )
 
     @property
@@ -165,7 +172,8 @@ class StoredTable:
     def schema(self) -> pa.Schema:
         """Return the Arrow schema of the table."""
         type_by_name = {
-            name: ARROW_TYPE_BY_DTYPE[column.dtype] for name, column in self.columns.items()
+            column_name: ARROW_TYPE_BY_DTYPE[column.dtype]
+            for column_name, column in self.columns.items()
         }
         return pa.schema([*CONTEXT_SCHEMA, *pa.schema({**type_by_name, "_row": "int64"})])
 
@@ -178,40 +186,42 @@ class StoredTable:
         }
 
     @classmethod
-    def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
+    def load(cls, table_properties: Mapping[str, str], table_path: str) -> StoredTable:
         """Read the declaration of a table from the properties of its Delta table.
 
-        ``configuration`` are the properties. If they are damaged, the error message names the
-        table by ``path``.
+        ``table_properties`` are the properties. If they are damaged, the error message names the
+        table by ``table_path``.
         """
         try:
-            declaration = load_table(json.loads(configuration[DECLARATION_PROPERTY]))
+            table_declaration = load_table(json.loads(table_properties[DECLARATION_PROPERTY]))
             stored_table = cls(
-                configuration[SECTION_PROPERTY], declaration, configuration[TABLE_PREFIX_PROPERTY]
+                table_properties[SECTION_PROPERTY],
+                table_declaration,
+                table_properties[TABLE_PREFIX_PROPERTY],
             )
         except (KeyError, ValueError, TypeError):
             raise ArchiveError(
-                f"the metadata of {path} is damaged; archive.rebuild() makes the tables anew from "
-                "the responses",
-                path=path,
+                f"the metadata of {table_path} is damaged; archive.rebuild() makes the tables anew "
+                "from the responses",
+                path=table_path,
             ) from None
         if stored_table.prefix:
-            register_table(stored_table.prefix + declaration.name, declaration)
+            register_table(stored_table.prefix + table_declaration.name, table_declaration)
         return stored_table
 
 
-def table_path(section: str, table: str) -> str:
+def make_table_path(section: str, table: str) -> str:
     """Return the path of a table's folder, relative to the folder of the archive.
 
     Examples
     --------
-    >>> table_path("ranking", "ranking_history"), table_path("ads", "cost/day")
+    >>> make_table_path("ranking", "ranking_history"), make_table_path("ads", "cost/day")
     ('tables/ranking/ranking_history', 'tables/ads/cost-day-e1170b2eb66d')
     """
-    return f"tables/{_folder_name(section)}/{_folder_name(table)}"
+    return f"tables/{_make_folder_name(section)}/{_make_folder_name(table)}"
 
 
-def _folder_name(name: str) -> str:
+def _make_folder_name(name: str) -> str:
     """Return ``name`` if a folder can have this name; else a shortened name with a hash."""
     if _FOLDER_NAME_PATTERN.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_NAME_BYTES:
         return name
@@ -219,19 +229,23 @@ def _folder_name(name: str) -> str:
     return f"{readable_prefix}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
-def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def fit_to_schema(arrow_table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Convert the columns of an Arrow table to those of ``schema``; missing ones become nulls.
 
     Raises `ArchiveError` if the table has columns that the schema lacks, or values of another type.
     """
-    unknown_columns = [name for name in table.column_names if name not in schema.names]
-    if unknown_columns:
-        raise ArchiveError(f"there is no column {', '.join(unknown_columns)}; {_REBUILD_ADVICE}")
+    unknown_column_names = [name for name in arrow_table.column_names if name not in schema.names]
+    if unknown_column_names:
+        raise ArchiveError(
+            f"there is no column {', '.join(unknown_column_names)}; {_REBUILD_ADVICE}"
+        )
     for field in schema:
-        if field.name not in table.column_names:
-            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+        if field.name not in arrow_table.column_names:
+            arrow_table = arrow_table.append_column(
+                field, pa.nulls(arrow_table.num_rows, field.type)
+            )
     try:
-        return table.select(schema.names).cast(schema)
+        return arrow_table.select(schema.names).cast(schema)
     except (pa.ArrowException, ValueError) as error:
         raise ArchiveError(f"its values do not fit: {error}; {_REBUILD_ADVICE}") from None
 
@@ -247,34 +261,39 @@ ChangeRow = tuple[str, str, str | None, str, str | None, str | None]
 _NEW_TABLE_CHANGE = "new table"
 
 
-def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
+def list_stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
     """List the tables that were made from responses.
 
     The result is a dict from the path of a table to its section and name.
     """
     # An object store has no folders to list.
     new_table_rows = [
-        row for row in store.read_rows(CHANGES_TABLE) or [] if row["change"] == _NEW_TABLE_CHANGE
+        new_table_row
+        for new_table_row in store.read_rows(CHANGES_TABLE) or []
+        if new_table_row["change"] == _NEW_TABLE_CHANGE
     ]
-    new_table_rows.sort(key=lambda row: (row["section"], row["at"]))
+    new_table_rows.sort(key=lambda new_table_row: (new_table_row["section"], new_table_row["at"]))
     return {
-        table_path(row["section"], row["table"]): (row["section"], row["table"])
-        for row in new_table_rows
+        make_table_path(new_table_row["section"], new_table_row["table"]): (
+            new_table_row["section"],
+            new_table_row["table"],
+        )
+        for new_table_row in new_table_rows
     }
 
 
-def load_stored_table(store: ArchiveStore, path: str) -> StoredTable:
+def load_stored_table(store: ArchiveStore, table_path: str) -> StoredTable:
     """Read the declaration of the table at a path of the archive."""
-    delta_table = store.cached_table(path)
+    delta_table = store.cached_table(table_path)
     if delta_table is None:
-        raise ArchiveError(f"the table {path} of the archive is missing; try rebuild()")
-    return StoredTable.load(delta_table.metadata().configuration, path)
+        raise ArchiveError(f"the table {table_path} of the archive is missing; try rebuild()")
+    return StoredTable.load(delta_table.metadata().configuration, table_path)
 
 
 def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
     """Add a row to the table ``changes`` for each table that is new in the archive."""
-    existing_tables = stored_tables(store)
-    new_tables = [table for table in tables if table.path not in existing_tables]
+    existing_names_by_path = list_stored_tables(store)
+    new_tables = [table for table in tables if table.path not in existing_names_by_path]
     append_changes(
         store,
         [
@@ -289,61 +308,64 @@ def create_or_extend_table(store: ArchiveStore, declared_table: StoredTable) -> 
 
     Raises `ArchiveError` if the stored columns have other dtypes or units than the declared ones.
     """
-    declaration = declared_table.table
-    configuration = declared_table.table_properties()
+    table_declaration = declared_table.table
+    table_properties = declared_table.table_properties()
     delta_table = store.open_table(declared_table.path)
     if delta_table is None:
         schema = declared_table.schema()
-        return store.open_or_create(declared_table.path, schema, configuration=configuration)
+        return store.open_or_create(declared_table.path, schema, table_properties=table_properties)
     old_table = StoredTable.load(delta_table.metadata().configuration, declared_table.path)
-    problems = [
-        f"{declaration.name}.{difference}: {before} -> {after}"
-        for difference, before, after in declaration_differences(old_table.table, declaration)
-    ]
-    if problems:
-        raise ArchiveError(
-            f"the declaration of {declaration.name} has changed ({'; '.join(problems[:3])}), and "
-            "its rows cannot stand beside the old ones; archive.rebuild() makes the tables anew "
-            "from the responses",
-            path=store.root,
-            problems=tuple(problems),
+    difference_texts = [
+        f"{table_declaration.name}.{difference}: {old_value} -> {new_value}"
+        for difference, old_value, new_value in list_declaration_differences(
+            old_table.table, table_declaration
         )
-    stored_columns = {field.name for field in delta_table.schema().fields}
+    ]
+    if difference_texts:
+        raise ArchiveError(
+            f"the declaration of {table_declaration.name} has changed "
+            f"({'; '.join(difference_texts[:3])}), and its rows cannot stand beside the old "
+            "ones; archive.rebuild() makes the tables anew from the responses",
+            path=store.root,
+            problems=tuple(difference_texts),
+        )
+    stored_column_names = {field.name for field in delta_table.schema().fields}
     if {
         *declared_table.schema().names
-    } <= stored_columns and old_table.prefix == declared_table.prefix:
+    } <= stored_column_names and old_table.prefix == declared_table.prefix:
         return delta_table
-    new_columns = declared_table.columns.keys() - stored_columns
-    old_columns = (
-        column for column in old_table.table.columns if column.name not in declaration.names
+    new_column_names = declared_table.columns.keys() - stored_column_names
+    undeclared_columns = (
+        column for column in old_table.table.columns if column.name not in table_declaration.names
     )
     extended_table = replace(
-        declared_table, table=replace(declaration, columns=(*declaration.columns, *old_columns))
+        declared_table,
+        table=replace(table_declaration, columns=(*table_declaration.columns, *undeclared_columns)),
     )
     delta_table = store.open_or_create(declared_table.path, declared_table.schema())
     with store.convert_errors(declared_table.path):
         delta_table.alter.set_table_properties(
             extended_table.table_properties(), raise_if_not_exists=False
         )
-    section_and_table = (declared_table.section, declaration.name)
+    section_and_table = (declared_table.section, table_declaration.name)
     append_changes(
         store,
         [
-            (*section_and_table, name, "new column", None, column.dtype)
-            for name, column in declared_table.columns.items()
-            if name in new_columns
+            (*section_and_table, column_name, "new column", None, column.dtype)
+            for column_name, column in declared_table.columns.items()
+            if column_name in new_column_names
         ],
     )
     return store.open_table(declared_table.path)
 
 
-def declaration_differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]]:
+def list_declaration_differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]]:
     """Return how two declarations of a table differ in key, dtypes, units and aggregation rules.
 
     Each difference is a tuple: what differs (such as ``rate: unit``), the old value, the new value.
     """
 
-    def list_properties(column: Column) -> dict[str, str]:
+    def dump_properties(column: Column) -> dict[str, str]:
         return {
             "dtype": column.dtype,
             "unit": str(column.unit),
@@ -351,33 +373,33 @@ def declaration_differences(old_table: Table, new_table: Table) -> list[tuple[st
             "aggregation": str(column.aggregate),
         }
 
-    old_properties = {
-        column.name: list_properties(column) for column in (*old_table.columns, ROW_NUMBER_COLUMN)
+    old_properties_by_column = {
+        column.name: dump_properties(column) for column in (*old_table.columns, ROW_NUMBER_COLUMN)
     }
     property_comparisons = [("key", ", ".join(old_table.key), ", ".join(new_table.key))]
     for column in new_table.columns:
-        old_column_properties = old_properties.get(column.name, {})
+        old_column_properties = old_properties_by_column.get(column.name, {})
         property_comparisons += [
             (
                 f"{column.name}: {property_name}",
-                old_column_properties.get(property_name, value),
-                value,
+                old_column_properties.get(property_name, new_value),
+                new_value,
             )
-            for property_name, value in list_properties(column).items()
+            for property_name, new_value in dump_properties(column).items()
         ]
     return [comparison for comparison in property_comparisons if comparison[1] != comparison[2]]
 
 
-def append_changes(store: ArchiveStore, changes: Iterable[ChangeRow]) -> None:
+def append_changes(store: ArchiveStore, change_rows: Iterable[ChangeRow]) -> None:
     """Append rows to the table ``changes``, which lists new and changed columns."""
     logged_at = datetime.now(UTC)
-    rows = [
+    row_dicts = [
         {
-            "at": logged_at + timedelta(microseconds=change_position),
-            **dict(zip(_CHANGE_COLUMNS, change, strict=True)),
+            "at": logged_at + timedelta(microseconds=row_position),
+            **dict(zip(_CHANGE_COLUMNS, change_row, strict=True)),
         }
-        for change_position, change in enumerate(changes)
+        for row_position, change_row in enumerate(change_rows)
     ]
-    if rows:
-        table = store.open_or_create(CHANGES_TABLE, CHANGES_SCHEMA)
-        store.append_rows(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))
+    if row_dicts:
+        delta_table = store.open_or_create(CHANGES_TABLE, CHANGES_SCHEMA)
+        store.append_rows(delta_table, pa.Table.from_pylist(row_dicts, schema=CHANGES_SCHEMA))

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from aatoolkit._util.grouping import group_values
 from aatoolkit._util.text import counted, visible
-from aatoolkit.archive.responses import USABLE_SQL, ArchivedResponse, response_groups
+from aatoolkit.archive.responses import USABLE_SQL, ArchivedResponse, read_response_groups
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
     FRAMES_TABLE,
@@ -27,12 +27,12 @@ from aatoolkit.archive.schema import (
     ChangeRow,
     StoredTable,
     append_changes,
-    declaration_differences,
+    list_declaration_differences,
+    list_stored_tables,
     load_stored_table,
     record_new_tables,
-    stored_tables,
 )
-from aatoolkit.archive.snapshot import Snapshot, quote_name, quote_value, sql_in
+from aatoolkit.archive.snapshot import Snapshot, make_in_condition, quote_name, quote_value
 from aatoolkit.archive.store import (
     CHECKSUMS_FOLDER,
     RUNS_TABLE,
@@ -43,7 +43,7 @@ from aatoolkit.archive.store import (
     new_run_name,
     read_run_log,
     replace_checksums,
-    retry,
+    retry_on_conflict,
     writer_properties,
 )
 from aatoolkit.archive.writing import DerivedResponse, TableBuffer, derive_responses
@@ -94,13 +94,16 @@ class UpkeepReport:
 
 def data_table_names(store: ArchiveStore) -> list[str]:
     """Return the names of the table ``responses`` and of all tables made from responses."""
-    return [RESPONSES_TABLE, *stored_tables(store), *STATEMENT_SCHEMAS]
+    return [RESPONSES_TABLE, *list_stored_tables(store), *STATEMENT_SCHEMAS]
 
 
 def open_all_tables(store: ArchiveStore) -> dict[str, Any]:
     """Open all Delta tables of an archive, and return them as a dict by path."""
-    tables = {name: store.open_table(name) for name in (*stored_tables(store), *SYSTEM_SCHEMAS)}
-    return {name: table for name, table in tables.items() if table is not None}
+    table_by_path = {
+        table_path: store.open_table(table_path)
+        for table_path in (*list_stored_tables(store), *SYSTEM_SCHEMAS)
+    }
+    return {table_path: table for table_path, table in table_by_path.items() if table is not None}
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, removed_row_count: int = 0) -> UpkeepReport:
@@ -109,51 +112,53 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_row_count: int = 
     Replaced files are kept for ``keep_hours`` hours. Rows of interrupted calls are removed too.
     ``removed_row_count`` is the number of rows that the caller has removed, for the report.
     """
-    files_and_bytes_before = _count_files_and_bytes(store, open_all_tables(store))
+    counts_before = _count_files_and_bytes(store, open_all_tables(store))
     _remove_expired_runs(store)
-    busy_tables = []
-    for name, table in open_all_tables(store).items():
+    busy_table_paths = []
+    for table_path, table in open_all_tables(store).items():
         try:
-            _compact_table(store, name, table, keep_hours)
+            _compact_table(store, table_path, table, keep_hours)
         except ArchiveConflict:
-            busy_tables.append(name)
-    tables = open_all_tables(store)
-    replace_checksums(store, tables)
+            busy_table_paths.append(table_path)
+    table_by_path = open_all_tables(store)
+    replace_checksums(store, table_by_path)
     host_count = 0
     if store.cached_table(RESPONSES_TABLE) is not None:
-        sql = "SELECT count(DISTINCT host) AS n FROM responses"
-        host_count = int(Snapshot(store).rows(sql, RESPONSES_TABLE)[0]["n"])
+        count_sql = "SELECT count(DISTINCT host) AS n FROM responses"
+        host_count = int(Snapshot(store).query_rows(count_sql, RESPONSES_TABLE)[0]["n"])
     file_counts, byte_counts = zip(
-        files_and_bytes_before, _count_files_and_bytes(store, tables), strict=True
+        counts_before, _count_files_and_bytes(store, table_by_path), strict=True
     )
-    return UpkeepReport(file_counts, byte_counts, removed_row_count, host_count, tuple(busy_tables))
+    return UpkeepReport(
+        file_counts, byte_counts, removed_row_count, host_count, tuple(busy_table_paths)
+    )
 
 
 def _remove_expired_runs(store: ArchiveStore) -> None:
     """Remove the rows of unfinished runs (calls of `Archive.add`) that wrote nothing for a day."""
     run_log = read_run_log(store)
-    expired_runs = sorted(run_log.expired_runs(datetime.now(UTC)))
-    for run_name in expired_runs:
-        if run_name not in run_log.removing_runs:
+    expired_run_names = sorted(run_log.expired_run_names(datetime.now(UTC)))
+    for run_name in expired_run_names:
+        if run_name not in run_log.removed_run_names:
             # From now on the run cannot be committed.
             log_run_state(store, run_name, "removing")
-    if expired_runs:
-        _delete_rows(store, sql_in("run", expired_runs))
-    for run_name in expired_runs:
+    if expired_run_names:
+        _delete_rows(store, make_in_condition("run", expired_run_names))
+    for run_name in expired_run_names:
         log_run_state(store, run_name, "removed")
 
 
-def _compact_table(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
-    sizes_by_month = group_values(
+def _compact_table(store: ArchiveStore, table_path: str, table: Any, keep_hours: float) -> None:
+    file_sizes_by_month = group_values(
         (file_row.get("partition.month"), file_row["size_bytes"])
-        for file_row in store.data_files(name, table)
+        for file_row in store.list_data_files(table_path, table)
     )
-    with store.convert_errors(name):
-        for month, sizes in sizes_by_month.items():
+    with store.convert_errors(table_path):
+        for month, file_sizes in file_sizes_by_month.items():
             partition_filters = None if month is None else [("month", "=", month)]
-            if len(sizes) > 1 and (month is None or sum(sizes) > _MAX_SORTED_BYTES):
+            if len(file_sizes) > 1 and (month is None or sum(file_sizes) > _MAX_SORTED_BYTES):
                 table.optimize.compact(partition_filters, writer_properties=writer_properties())
-            elif len(sizes) > 1:
+            elif len(file_sizes) > 1:
                 table.optimize.z_order(
                     ["host"], partition_filters, writer_properties=writer_properties()
                 )
@@ -174,82 +179,96 @@ def forget(
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to deleted bodies.
     log_run_state(store, new_run_name(), "forgotten")
-    conditions = [] if hosts is None else [sql_in("host", hosts)]
+    condition_sqls = [] if hosts is None else [make_in_condition("host", hosts)]
     if before is not None:
-        conditions += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_moment_sql(before)}"]
-    report = compact(
-        store, keep_hours=0, removed_row_count=_delete_rows(store, " AND ".join(conditions), before)
+        condition_sqls += [
+            f"month <= '{before:%Y-%m}'",
+            f"fetched_at < {_format_moment_sql(before)}",
+        ]
+    upkeep_report = compact(
+        store,
+        keep_hours=0,
+        removed_row_count=_delete_rows(store, " AND ".join(condition_sqls), before),
     )
     # On an object store this may take very long: there, Delta removes old commits after 30 days.
-    for name in data_table_names(store) if store.is_local else ():
-        table = store.open_table(name)
+    for table_path in data_table_names(store) if store.is_local else ():
+        table = store.open_table(table_path)
         if table is None:
             continue
         # Old commits name hosts in their statistics.
         retention_text = table.metadata().configuration.get(_RETENTION_PROPERTY, "interval 30 days")
-        with store.convert_errors(name):
+        with store.convert_errors(table_path):
             table.alter.set_table_properties({_RETENTION_PROPERTY: "interval 0 seconds"})
             table.create_checkpoint()
             table.cleanup_metadata()
             table.alter.set_table_properties({_RETENTION_PROPERTY: retention_text})
     replace_checksums(store, open_all_tables(store))
-    return report
+    return upkeep_report
 
 
-def _moment_sql(moment: datetime) -> str:
+def _format_moment_sql(moment: datetime) -> str:
     """Return a datetime as SQL text in the syntax that deltalake understands."""
-    arrow_type = "'Timestamp(Microsecond, Some(\"UTC\"))'"
-    return f"arrow_cast('{moment.isoformat()}', {arrow_type})"
+    arrow_type_sql = "'Timestamp(Microsecond, Some(\"UTC\"))'"
+    return f"arrow_cast('{moment.isoformat()}', {arrow_type_sql})"
 
 
-def _delete_rows(store: ArchiveStore, condition: str, cutoff: datetime | None = None) -> int:
+def _delete_rows(
+    store: ArchiveStore, condition_sql: str, cutoff_time: datetime | None = None
+) -> int:
     """Delete rows that meet an SQL condition from all tables, and return their number.
 
-    ``cutoff`` is a moment if the condition selects only responses fetched before it, else None. If
-    a later response shares the body of a deleted one, the body is moved to the later response.
+    ``cutoff_time`` is a moment if the condition selects only responses fetched before it, else
+    None. If a later response shares the body of a deleted one, the body is moved to the later
+    response.
     """
     return sum(
-        retry(lambda name=name: _delete_table_rows(store, name, condition, cutoff))  # type: ignore[misc]
-        for name in data_table_names(store)
+        retry_on_conflict(
+            lambda table_path=table_path: _delete_table_rows(  # type: ignore[misc]
+                store, table_path, condition_sql, cutoff_time
+            )
+        )
+        for table_path in data_table_names(store)
     )
 
 
 def _delete_table_rows(
-    store: ArchiveStore, name: str, condition: str, cutoff: datetime | None
+    store: ArchiveStore, table_path: str, condition_sql: str, cutoff_time: datetime | None
 ) -> int:
-    """Delete rows that meet an SQL condition from the table ``name``, and return their number.
+    """Delete rows that meet an SQL condition from one table, and return their number.
 
-    ``cutoff`` is a moment if the condition selects only responses fetched before it, else None. If
-    a later response shares the body of a deleted one, the body is moved to the later response.
+    ``cutoff_time`` is a moment if the condition selects only responses fetched before it, else
+    None. If a later response shares the body of a deleted one, the body is moved to the later
+    response.
     """
-    table = store.open_table(name)
+    table = store.open_table(table_path)
     if table is None:
         return 0
     schema = pa.schema(table.schema().to_arrow())
     new_rows = schema.empty_table()
     # Equal bodies are stored once: later rows may need the body of a deleted row.
-    if name == RESPONSES_TABLE and cutoff is not None:
-        begun_runs = read_run_log(store).begun_runs
-        snapshot = Snapshot(store, begun_runs, {RESPONSES_TABLE: table})
+    if table_path == RESPONSES_TABLE and cutoff_time is not None:
+        begun_run_names = read_run_log(store).begun_run_names
+        snapshot = Snapshot(store, begun_run_names, {RESPONSES_TABLE: table})
         rows_with_bodies = snapshot.query(
-            _BODYLESS_RESPONSES_SQL.format(before=quote_value(cutoff)), RESPONSES_TABLE
+            _BODYLESS_RESPONSES_SQL.format(before=quote_value(cutoff_time)), RESPONSES_TABLE
         )
         new_rows = rows_with_bodies.select(schema.names).cast(schema)
         if new_rows.num_rows:
-            hash_sql = sql_in("sha256", {*new_rows["sha256"].to_pylist()})
-            condition = f"(({condition}) OR ({hash_sql} AND fetched_at >= {_moment_sql(cutoff)}))"
+            hash_sql = make_in_condition("sha256", {*new_rows["sha256"].to_pylist()})
+            heir_sql = f"{hash_sql} AND fetched_at >= {_format_moment_sql(cutoff_time)}"
+            condition_sql = f"(({condition_sql}) OR ({heir_sql}))"
 
     def count_rows() -> int:
-        return sum(file_row["num_records"] for file_row in store.data_files(name, table))
+        return sum(file_row["num_records"] for file_row in store.list_data_files(table_path, table))
 
     row_count_before = count_rows()
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
-    with store.convert_errors(name):
+    with store.convert_errors(table_path):
         import_deltalake().write_deltalake(
             table,
             new_rows,
             mode="overwrite",
-            predicate=condition,
+            predicate=condition_sql,
             writer_properties=writer_properties(),
         )
         table.update_incremental()
@@ -280,10 +299,14 @@ The first response of each such body gets the body.
 """
 
 
-def _count_files_and_bytes(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
+def _count_files_and_bytes(
+    store: ArchiveStore, table_by_path: Mapping[str, Any]
+) -> tuple[int, int]:
     """Return the number of data files of Delta tables, and their total size in bytes."""
     file_rows = [
-        file_row for name, table in tables.items() for file_row in store.data_files(name, table)
+        file_row
+        for table_path, table in table_by_path.items()
+        for file_row in store.list_data_files(table_path, table)
     ]
     return len(file_rows), sum(file_row["size_bytes"] for file_row in file_rows)
 
@@ -342,7 +365,7 @@ class ArchiveCheck:
         return "\n".join(lines)
 
 
-def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
+def verify(store: ArchiveStore, reading_options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
     """Compare all files and responses with their checksums, and count the rows of tables.
 
     If ``replay`` is true, also make the tables again from the responses and compare every row.
@@ -350,7 +373,7 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
     checksums = Checksums(store, ignores_cache=True)
     problems = [
         (CHECKSUMS_FOLDER, f"the file {name} is not what was written")
-        for name in checksums.damaged_files
+        for name in checksums.damaged_file_names
     ]
     # Files are compared before any is read as a table: reading a damaged file would fail.
     table_names = dict.fromkeys((*SYSTEM_SCHEMAS, *checksums.digests_by_table))
@@ -364,24 +387,24 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
             raise ArchiveError(
                 f"there is no archive at {store.root} yet; add responses first", path=store.root
             )
-        for name in stored_tables(store).keys() - table_names.keys():
+        for name in list_stored_tables(store).keys() - table_names.keys():
             table_names[name] = None
             problems += [(name, problem) for problem in checksums.find_problems(name)]
-        unhashed_runs = snapshot.run_log.committed_runs - checksums.run_names
-        if unhashed_runs:
+        unhashed_run_names = snapshot.run_log.committed_run_names - checksums.run_names
+        if unhashed_run_names:
             problem = (
-                f"those of {counted(len(unhashed_runs), 'run')} are gone; "
+                f"those of {counted(len(unhashed_run_names), 'run')} are gone; "
                 "compact() records files as they are"
             )
             problems.append((CHECKSUMS_FOLDER, problem))
-        if snapshot.run_log.rebuilding_runs:
+        if snapshot.run_log.rebuilding_run_names:
             problems.append((RUNS_TABLE, "a rebuild was interrupted; run archive.rebuild() again"))
     if not problems and snapshot.has_table(RESPONSES_TABLE):
         try:
             response_count, problems = _check_responses(snapshot)
             problems = problems or [*_compare_row_counts(snapshot)]
             if replay and not problems:
-                problems = _replay_responses(snapshot, options)
+                problems = _replay_responses(snapshot, reading_options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
     return ArchiveCheck(
@@ -393,22 +416,22 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[TableProblem]]:
     """Return the number of responses, and a problem for each damaged body or duplicate response."""
     response_count = 0
     problems = []
-    for group in response_groups(snapshot):
-        response_count += len(group)
-        for response in group:
+    for response_group in read_response_groups(snapshot):
+        response_count += len(response_group)
+        for response in response_group:
             try:
                 response.payload()
             except ArchiveError as error:
                 problems.append((RESPONSES_TABLE, error.message))
-    duplicates = snapshot.rows(
+    duplicate_rows = snapshot.query_rows(
         f"SELECT host, section, scope, fetched_at, count(*) AS n FROM responses WHERE {USABLE_SQL} "
         "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
         RESPONSES_TABLE,
     )
-    for duplicate in duplicates:
-        *response_key, row_count = map(str, duplicate.values())
+    for duplicate_row in duplicate_rows:
+        *key_texts, row_count_text = map(str, duplicate_row.values())
         problems.append(
-            (RESPONSES_TABLE, f"{' '.join(response_key)}: it is there {row_count} times")
+            (RESPONSES_TABLE, f"{' '.join(key_texts)}: it is there {row_count_text} times")
         )
     return response_count, problems
 
@@ -418,78 +441,91 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
 
     The table ``frames`` records the right numbers.
     """
-    response_key = ", ".join(_RESPONSE_KEY_COLUMNS)
+    response_key_sql = ", ".join(_RESPONSE_KEY_COLUMNS)
     same_response_sql = " AND ".join(
-        f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY_COLUMNS
+        f"f.{key_column} IS NOT DISTINCT FROM t.{key_column}"
+        for key_column in _RESPONSE_KEY_COLUMNS
     )
-    table_items = stored_tables(snapshot.store).items() if snapshot.has_table(FRAMES_TABLE) else ()
-    for name, section_and_table in table_items:
-        count_differences = snapshot.rows(
-            f"WITH f AS (SELECT {response_key}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
+    stored_table_items = (
+        list_stored_tables(snapshot.store).items() if snapshot.has_table(FRAMES_TABLE) else ()
+    )
+    for table_path, section_and_table in stored_table_items:
+        difference_rows = snapshot.query_rows(
+            f"WITH f AS (SELECT {response_key_sql}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
             'section = $1 AND "table" = $2 GROUP BY ALL), '
-            f"t AS (SELECT {response_key}, count(*) AS n FROM stored GROUP BY ALL) "
+            f"t AS (SELECT {response_key_sql}, count(*) AS n FROM stored GROUP BY ALL) "
             "SELECT coalesce(f.host, t.host) AS host, coalesce(f.n, 0) AS wanted, "
             f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same_response_sql} "
             f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_MAX_LISTED_PROBLEMS}",
             FRAMES_TABLE,
             parameters=[*section_and_table],
-            stored=name,
+            stored=table_path,
         )
-        for row in count_differences:
-            yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
+        for difference_row in difference_rows:
+            yield (
+                table_path,
+                f"{difference_row['host']}: {difference_row['there']} rows, its responses gave "
+                f"{difference_row['wanted']}",
+            )
 
 
-def _replay_responses(snapshot: Snapshot, options: ReadingOptions) -> list[TableProblem]:
+def _replay_responses(snapshot: Snapshot, reading_options: ReadingOptions) -> list[TableProblem]:
     """Convert the responses to tables again; return a problem for each table that differs."""
     problems: list[TableProblem] = []
-    buffer = TableBuffer()
-    for archived_response, derived_response in derive_tables(response_groups(snapshot), options):
+    table_buffer = TableBuffer()
+    for archived_response, derived_response in derive_tables(
+        read_response_groups(snapshot), reading_options
+    ):
         if derived_response.error is None:
-            buffer.add(archived_response, derived_response)
-        if len(buffer) > _RESPONSES_PER_BATCH:
-            problems += _find_different_tables(snapshot, buffer)
-            buffer = TableBuffer()
-    return [*problems, *_find_different_tables(snapshot, buffer)]
+            table_buffer.add(archived_response, derived_response)
+        if len(table_buffer) > _RESPONSES_PER_BATCH:
+            problems += _find_different_tables(snapshot, table_buffer)
+            table_buffer = TableBuffer()
+    return [*problems, *_find_different_tables(snapshot, table_buffer)]
 
 
-def _find_different_tables(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[TableProblem]:
-    """Yield a problem for each stored table that lacks any of the rows in ``buffer``."""
-    for name in buffer.table_by_path:
-        derived_rows = buffer.table_rows(name, load_stored_table(snapshot.store, name).schema())
+def _find_different_tables(snapshot: Snapshot, table_buffer: TableBuffer) -> Iterator[TableProblem]:
+    """Yield a problem for each stored table that lacks any of the rows in ``table_buffer``."""
+    for table_path in table_buffer.table_by_path:
+        derived_rows = table_buffer.table_rows(
+            table_path, load_stored_table(snapshot.store, table_path).schema()
+        )
         if derived_rows is None:
             continue
         columns_sql = ", ".join(map(quote_name, derived_rows.column_names))
-        sql = (
+        difference_sql = (
             f"SELECT host FROM (SELECT {columns_sql} FROM derived EXCEPT ALL "
             f"SELECT {columns_sql} FROM stored SEMI JOIN derived USING (run, host))"
         )
-        hosts = snapshot.query(sql, stored=name, derived=derived_rows)["host"].to_pylist()
+        hosts = snapshot.query(difference_sql, stored=table_path, derived=derived_rows)[
+            "host"
+        ].to_pylist()
         if hosts:
-            host_names = ", ".join(sorted({*hosts})[:3])
-            yield name, f"{host_names}: {len(hosts)} rows are others; rebuild()"
+            host_names_text = ", ".join(sorted({*hosts})[:3])
+            yield table_path, f"{host_names_text}: {len(hosts)} rows are others; rebuild()"
 
 
 def derive_tables(
-    groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
+    response_groups: Iterable[Sequence[ArchivedResponse]], reading_options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
     """Convert stored responses to tables; yield pairs of a response and its tables."""
-    for group in groups:
+    for response_group in response_groups:
         responses = []
         payloads = []
-        for response in group:
+        for response in response_group:
             try:
                 payloads.append(response.payload())
                 responses.append(response)
             except ArchiveError as error:
                 yield response, DerivedResponse(response.section, error=error)
-        yield from zip(responses, derive_responses(payloads, options), strict=True)
+        yield from zip(responses, derive_responses(payloads, reading_options), strict=True)
 
 
 # -- rebuild -----------------------------------------------------------------------------------
 
 
 def rebuild(
-    store: ArchiveStore, options: ReadingOptions, progress: bool | None
+    store: ArchiveStore, reading_options: ReadingOptions, progress: bool | None
 ) -> dict[str, AAToolkitError]:
     """Convert all responses to tables again, and replace the old rows.
 
@@ -498,99 +534,129 @@ def rebuild(
     run_log_before = read_run_log(store)
     run_name = new_run_name()
     log_run_state(store, run_name, "rebuilding")
-    problems: dict[str, AAToolkitError] = {}
-    tables: dict[str, StoredTable] = {}
-    new_files: dict[str, list[Path]] = {}
-    with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
-        buffer = TableBuffer()
+    error_by_response_name: dict[str, AAToolkitError] = {}
+    stored_table_by_path: dict[str, StoredTable] = {}
+    new_file_paths_by_table: dict[str, list[Path]] = {}
+    with tempfile.TemporaryDirectory(prefix="aatoolkit-") as temporary_folder:
+        table_buffer = TableBuffer()
 
-        def write_buffer() -> None:
-            tables.update(buffer.table_by_path)
-            rows_of_tables = [
-                (path, buffer.table_rows(path, table.schema()))
-                for path, table in buffer.table_by_path.items()
+        def write_table_buffer() -> None:
+            stored_table_by_path.update(table_buffer.table_by_path)
+            paths_and_rows = [
+                (table_path, table_buffer.table_rows(table_path, stored_table.schema()))
+                for table_path, stored_table in table_buffer.table_by_path.items()
             ]
-            for path, new_rows in (*rows_of_tables, *buffer.statement_tables()):
+            for table_path, new_rows in (*paths_and_rows, *table_buffer.statement_tables()):
                 if new_rows is not None and new_rows.num_rows:
-                    file_paths = new_files.setdefault(path, [])
-                    file_paths.append(Path(folder, f"{len(new_files)}-{len(file_paths)}.parquet"))
-                    pq.write_table(new_rows, file_paths[-1], compression="zstd")
+                    new_file_paths = new_file_paths_by_table.setdefault(table_path, [])
+                    new_file_paths.append(
+                        Path(
+                            temporary_folder,
+                            f"{len(new_file_paths_by_table)}-{len(new_file_paths)}.parquet",
+                        )
+                    )
+                    pq.write_table(new_rows, new_file_paths[-1], compression="zstd")
 
-        groups = progress_bar(response_groups(Snapshot(store)), progress, total=0, unit="host")
-        for response, derived_response in derive_tables(groups, options):
+        response_groups = progress_bar(
+            read_response_groups(Snapshot(store)), progress, total=0, unit="host"
+        )
+        for response, derived_response in derive_tables(response_groups, reading_options):
             if derived_response.error is not None:
-                problems[response.name] = derived_response.error
+                error_by_response_name[response.name] = derived_response.error
                 continue
-            buffer.add(response, derived_response)
-            if buffer.byte_count > _MAX_BUFFER_BYTES or len(buffer) >= _RESPONSES_PER_BATCH:
-                write_buffer()
-                buffer = TableBuffer()
-        write_buffer()
-        if run_name not in read_run_log(store).rebuilding_runs:
+            table_buffer.add(response, derived_response)
+            if (
+                table_buffer.byte_count > _MAX_BUFFER_BYTES
+                or len(table_buffer) >= _RESPONSES_PER_BATCH
+            ):
+                write_table_buffer()
+                table_buffer = TableBuffer()
+        write_table_buffer()
+        if run_name not in read_run_log(store).rebuilding_run_names:
             raise ArchiveConflict(
                 "the tables were made anew by another process meanwhile; nothing is left to do",
                 path=store.root,
             )
-        _replace_tables(store, tables, new_files)
-    for finished_run_name in (*sorted(run_log_before.rebuilding_runs), run_name):
+        _replace_tables(store, stored_table_by_path, new_file_paths_by_table)
+    for finished_run_name in (*sorted(run_log_before.rebuilding_run_names), run_name):
         log_run_state(store, finished_run_name, "rebuilt")
-    archive_tables = open_all_tables(store)
+    delta_table_by_path = open_all_tables(store)
     replace_checksums(
-        store, archive_tables, new_tables={*archive_tables} - {RESPONSES_TABLE, RUNS_TABLE}
+        store,
+        delta_table_by_path,
+        new_table_paths={*delta_table_by_path} - {RESPONSES_TABLE, RUNS_TABLE},
     )
-    return problems
+    return error_by_response_name
 
 
 def _replace_tables(
-    store: ArchiveStore, tables: Mapping[str, StoredTable], new_files: Mapping[str, Sequence[Path]]
+    store: ArchiveStore,
+    stored_table_by_path: Mapping[str, StoredTable],
+    new_file_paths_by_table: Mapping[str, Sequence[Path]],
 ) -> None:
     """Replace the rows of all tables that were made from responses.
 
-    ``tables`` has the declaration of each table, by the path of its Delta table. ``new_files`` has
-    the Parquet files with the new rows, by the same path.
+    ``stored_table_by_path`` has the declaration of each table, by the path of its Delta table.
+    ``new_file_paths_by_table`` has the Parquet files with the new rows, by the same path.
     """
-    old_tables = stored_tables(store)
-    changes: list[ChangeRow] = []
-    for path, table in tables.items():
+    old_names_by_path = list_stored_tables(store)
+    change_rows: list[ChangeRow] = []
+    for table_path, stored_table in stored_table_by_path.items():
         with contextlib.suppress(ArchiveError):  # damaged metadata is replaced
-            changes += (
-                _list_declaration_changes(load_stored_table(store, path), table)
-                if path in old_tables
+            change_rows += (
+                _list_declaration_changes(load_stored_table(store, table_path), stored_table)
+                if table_path in old_names_by_path
                 else ()
             )
-        record_new_tables(store, [table])
-        configuration = table.table_properties()
-        delta_table = store.open_or_create(path, table.schema(), configuration=configuration)
-        _overwrite_rows(store, path, delta_table, table.schema(), new_files.get(path, ()))
-        with store.convert_errors(path):
-            delta_table.update_incremental()
-            delta_table.alter.set_table_properties(configuration, raise_if_not_exists=False)
-    for path, (section, table_name) in old_tables.items():
-        if path in tables:
-            continue
-        changes.append((section, table_name, None, "no longer declared", None, None))
-        delta_table = store.open_table(path)
-        if delta_table is not None:
-            with store.convert_errors(path):
-                delta_table.delete()
-    for path, schema in STATEMENT_SCHEMAS.items():
-        _overwrite_rows(
-            store, path, store.open_or_create(path, schema), schema, new_files.get(path, ())
+        record_new_tables(store, [stored_table])
+        table_properties = stored_table.table_properties()
+        delta_table = store.open_or_create(
+            table_path, stored_table.schema(), table_properties=table_properties
         )
-    append_changes(store, changes)
+        _overwrite_rows(
+            store,
+            table_path,
+            delta_table,
+            stored_table.schema(),
+            new_file_paths_by_table.get(table_path, ()),
+        )
+        with store.convert_errors(table_path):
+            delta_table.update_incremental()
+            delta_table.alter.set_table_properties(table_properties, raise_if_not_exists=False)
+    for table_path, (section, table_name) in old_names_by_path.items():
+        if table_path in stored_table_by_path:
+            continue
+        change_rows.append((section, table_name, None, "no longer declared", None, None))
+        delta_table = store.open_table(table_path)
+        if delta_table is not None:
+            with store.convert_errors(table_path):
+                delta_table.delete()
+    for table_path, schema in STATEMENT_SCHEMAS.items():
+        _overwrite_rows(
+            store,
+            table_path,
+            store.open_or_create(table_path, schema),
+            schema,
+            new_file_paths_by_table.get(table_path, ()),
+        )
+    append_changes(store, change_rows)
 
 
 def _overwrite_rows(
-    store: ArchiveStore, name: str, delta_table: Any, schema: pa.Schema, files: Sequence[Path]
+    store: ArchiveStore,
+    table_path: str,
+    delta_table: Any,
+    schema: pa.Schema,
+    parquet_paths: Sequence[Path],
 ) -> None:
     """Replace all rows of a Delta table by the rows in Parquet files.
 
-    ``schema`` is the new schema of the table. Error messages call the table ``name``.
+    ``schema`` is the new schema of the table. Error messages call the table ``table_path``.
     """
-    with store.convert_errors(name):
+    with store.convert_errors(table_path):
         new_rows = schema.empty_table()
-        if files:
-            new_rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
+        if parquet_paths:
+            new_rows = ds.dataset([*map(str, parquet_paths)], schema=schema).scanner().to_reader()
         else:
             delta_table.delete()  # writing no rows would leave the old ones
         import_deltalake().write_deltalake(
@@ -607,10 +673,30 @@ def _list_declaration_changes(
 ) -> Iterator[ChangeRow]:
     """Compare two declarations of a table; yield a row for the table ``changes`` per difference."""
     section_and_table = new_table.section, new_table.table.name
-    for difference, before, after in declaration_differences(old_table.table, new_table.table):
-        column, _, changed_property = difference.partition(": ")
-        yield *section_and_table, column, f"changed {changed_property or difference}", before, after
-    for name in new_table.columns.keys() - old_table.columns.keys():
-        yield *section_and_table, name, "new column", None, new_table.columns[name].dtype
-    for name in old_table.columns.keys() - new_table.columns.keys():
-        yield *section_and_table, name, "no longer declared", old_table.columns[name].dtype, None
+    for difference, old_value, new_value in list_declaration_differences(
+        old_table.table, new_table.table
+    ):
+        changed_column, _, changed_property = difference.partition(": ")
+        yield (
+            *section_and_table,
+            changed_column,
+            f"changed {changed_property or difference}",
+            old_value,
+            new_value,
+        )
+    for column_name in new_table.columns.keys() - old_table.columns.keys():
+        yield (
+            *section_and_table,
+            column_name,
+            "new column",
+            None,
+            new_table.columns[column_name].dtype,
+        )
+    for column_name in old_table.columns.keys() - new_table.columns.keys():
+        yield (
+            *section_and_table,
+            column_name,
+            "no longer declared",
+            old_table.columns[column_name].dtype,
+            None,
+        )

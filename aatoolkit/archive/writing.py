@@ -20,7 +20,7 @@ from aatoolkit.archive.responses import (
     ArchivedResponse,
     ResponseIndex,
     ResponseKey,
-    response_groups,
+    read_response_groups,
     responses_to_arrow,
 )
 from aatoolkit.archive.schema import (
@@ -33,7 +33,7 @@ from aatoolkit.archive.schema import (
     StoredTable,
     fit_to_schema,
 )
-from aatoolkit.archive.snapshot import Snapshot, sql_in
+from aatoolkit.archive.snapshot import Snapshot, make_in_condition
 from aatoolkit.archive.store import (
     RUNS_TABLE,
     ArchiveStore,
@@ -41,7 +41,7 @@ from aatoolkit.archive.store import (
     add_checksums,
     log_run_state,
     new_run_name,
-    retry,
+    retry_on_conflict,
 )
 from aatoolkit.availability import Status
 from aatoolkit.client.reading import ReadingOptions
@@ -92,20 +92,22 @@ def derive_responses(
 
 def _derive_response(payload: Payload, reading_options: ReadingOptions) -> DerivedResponse:
     try:
-        tables = reading_options.tables(str(payload.section), payload)
-        if tables.drafted:
+        section_tables = reading_options.tables(str(payload.section), payload)
+        if section_tables.drafted:
             raise ArchiveError(
-                f"the tables of {tables.section} were inferred from this response, and another may "
-                "give others: draft a profile, and make them by archive.rebuild(profile=…)"
+                f"the tables of {section_tables.section} were inferred from this response, and "
+                "another may give others: draft a profile, and make them by "
+                "archive.rebuild(profile=…)"
             )
     except AAToolkitError as error:
         return DerivedResponse(payload.section or "", error=error)
-    section = tables.section
-    built_tables = tables._origin.built_tables
+    section_name = section_tables.section
+    built_tables = section_tables._origin.built_tables
     statement_rows = [
-        ("availability", (section, *row)) for row in list_signal_rows(tables._origin.signals)
+        ("availability", (section_name, *row))
+        for row in list_signal_rows(section_tables._origin.signals)
     ]
-    for name, built_table in built_tables.items():
+    for table_name, built_table in built_tables.items():
         column_metadata = built_table.metadata.columns.values()
         # Rows that a response lacks were withdrawn only if it could measure all of them.
         is_complete = not any(column.statements for column in column_metadata) and 2 * sum(
@@ -113,17 +115,22 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
         ) > len(column_metadata)
         metadata_json = FrameMetadata(built_table.metadata.columns).dumps()
         statement_rows.append(
-            (FRAMES_TABLE, (section, name, metadata_json, is_complete, built_table.row_count))
+            (
+                FRAMES_TABLE,
+                (section_name, table_name, metadata_json, is_complete, built_table.row_count),
+            )
         )
-    arrow_tables = {
-        name: built_table.arrow_table
-        for name, built_table in built_tables.items()
+    arrow_table_by_name = {
+        table_name: built_table.arrow_table
+        for table_name, built_table in built_tables.items()
         if built_table.row_count
     }
-    declaration: Any = tables.declaration
-    if sections.default_profile().get(section) is declaration:
-        declaration = section
-    return DerivedResponse(declaration, tables._prefix, arrow_tables, statement_rows)
+    section_declaration: Any = section_tables.declaration
+    if sections.default_profile().get(section_name) is section_declaration:
+        section_declaration = section_name
+    return DerivedResponse(
+        section_declaration, section_tables._prefix, arrow_table_by_name, statement_rows
+    )
 
 
 class TableBuffer:
@@ -131,7 +138,7 @@ class TableBuffer:
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
-        self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
+        self._tables_and_positions: dict[str, list[tuple[pa.Table, int]]] = {}
         self._statement_rows: list[tuple[int, str, tuple[Any, ...]]] = []
         self.table_by_path: dict[str, StoredTable] = {}
         self.byte_count = 0
@@ -156,64 +163,78 @@ class TableBuffer:
             self.table_by_path[stored_table.path] = stored_table
             if table.name in derived_response.tables:
                 arrow_table = derived_response.tables[table.name]
-                self._tables.setdefault(stored_table.path, []).append(
+                self._tables_and_positions.setdefault(stored_table.path, []).append(
                     (arrow_table, response_position)
                 )
                 self.byte_count += arrow_table.nbytes
 
-    def table_rows(self, table_path: str, schema: pa.Schema) -> pa.Table | None:
+    def table_rows(self, table_path: str, table_schema: pa.Schema) -> pa.Table | None:
         """Return the buffered rows of a table as an Arrow table; None if there are none.
 
-        ``schema`` has the columns that the table has in the archive.
+        ``table_schema`` has the columns that the table has in the archive.
         """
-        tables_and_positions = self._tables.get(table_path, [])
+        tables_and_positions = self._tables_and_positions.get(table_path, [])
         if not tables_and_positions:
             return None
-        tables = [table for table, _ in tables_and_positions]
+        arrow_tables = [arrow_table for arrow_table, _ in tables_and_positions]
         to_stored_name = self.table_by_path[table_path].stored_name
-        row_schema = pa.schema([field for field in schema if field.name not in CONTEXT_COLUMNS])
+        row_schema = pa.schema(
+            [field for field in table_schema if field.name not in CONTEXT_COLUMNS]
+        )
         converted_table = pa.concat_tables(
             fit_to_schema(
-                table.rename_columns([*map(to_stored_name, table.column_names)]), row_schema
+                arrow_table.rename_columns([*map(to_stored_name, arrow_table.column_names)]),
+                row_schema,
             )
-            for table in tables
+            for arrow_table in arrow_tables
         )
         response_positions = np.repeat(
             [position for _, position in tables_and_positions],
-            [table.num_rows for table, _ in tables_and_positions],
+            [arrow_table.num_rows for arrow_table, _ in tables_and_positions],
         )
-        return self._add_context(response_positions, converted_table).select(schema.names)
+        return self._prepend_context_columns(response_positions, converted_table).select(
+            table_schema.names
+        )
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the name and the buffered rows of the tables ``frames`` and ``availability``."""
-        for name, row_schema in STATEMENT_ROW_SCHEMAS.items():
+        for table_name, row_schema in STATEMENT_ROW_SCHEMAS.items():
             positions_and_rows = [
-                (position, row) for position, table, row in self._statement_rows if table == name
+                (position, row_values)
+                for position, statement_table, row_values in self._statement_rows
+                if statement_table == table_name
             ]
-            rows = [dict(zip(row_schema.names, row, strict=True)) for _, row in positions_and_rows]
+            row_dicts = [
+                dict(zip(row_schema.names, row_values, strict=True))
+                for _, row_values in positions_and_rows
+            ]
             response_positions = [position for position, _ in positions_and_rows]
             yield (
-                name,
-                self._add_context(response_positions, pa.Table.from_pylist(rows, row_schema)),
+                table_name,
+                self._prepend_context_columns(
+                    response_positions, pa.Table.from_pylist(row_dicts, row_schema)
+                ),
             )
 
     def drop_statement_rows(self, stored_table: StoredTable) -> None:
         """Delete the buffered rows of ``frames`` about a table, as it could not be stored."""
-        dropped_key = FRAMES_TABLE, stored_table.section, stored_table.table.name
+        dropped_row_key = FRAMES_TABLE, stored_table.section, stored_table.table.name
         self._statement_rows = [
-            row for row in self._statement_rows if (row[1], *row[2][:2]) != dropped_key
+            statement_row
+            for statement_row in self._statement_rows
+            if (statement_row[1], *statement_row[2][:2]) != dropped_row_key
         ]
 
-    def _add_context(self, response_positions: Any, rows: pa.Table) -> pa.Table:
+    def _prepend_context_columns(self, response_positions: Any, arrow_rows: pa.Table) -> pa.Table:
         """Return rows of a table, with the columns ``host``, ``fetched_at`` and so on in front.
 
         ``response_positions`` says for each row which response in the buffer it was made from.
         """
-        context_values = [response.context_values for response in self._responses]
-        context_table = pa.Table.from_pylist(context_values, CONTEXT_SCHEMA)
+        context_dicts = [response.context_value_by_column for response in self._responses]
+        context_table = pa.Table.from_pylist(context_dicts, CONTEXT_SCHEMA)
         context_rows = context_table.take(pa.array(response_positions, "int64"))
-        column_names = [*context_rows.column_names, *rows.column_names]
-        return pa.table([*context_rows.columns, *rows.columns], column_names)
+        column_names = [*context_rows.column_names, *arrow_rows.column_names]
+        return pa.table([*context_rows.columns, *arrow_rows.columns], column_names)
 
 
 # -- one run -------------------------------------------------------------------------------------
@@ -252,7 +273,7 @@ class RunWriter:
         self._derive_tables = derive_tables
         self.error_by_name: dict[str, AAToolkitError] = {}
         self._buffer = TableBuffer()
-        self._tables: dict[str, Any] = {}
+        self._delta_table_by_path: dict[str, Any] = {}
         self._start_run(response_index)
 
     def _start_run(self, response_index: ResponseIndex) -> None:
@@ -261,8 +282,8 @@ class RunWriter:
         self.response_index = response_index
         self.response_count = self.failed_count = 0
         # What was committed since the index was read may hold the same responses.
-        self._last_log = response_index.run_log
-        self._log_at_begin = RunLog([])
+        self._last_run_log = response_index.run_log
+        self._run_log_at_begin = RunLog([])
         self._has_begun = False
 
     def store_responses(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
@@ -290,13 +311,13 @@ class RunWriter:
 
     def _check_before_begin(self, run_log: RunLog) -> None:
         """Raise `ArchiveError` if the tables are being rebuilt; else remember the log of runs."""
-        if run_log.rebuilding_runs:
+        if run_log.rebuilding_run_names:
             raise ArchiveError(
                 "the tables are being made anew, or that was interrupted; wait, or run "
                 "archive.rebuild() again",
                 path=self.store.root,
             )
-        self._log_at_begin = run_log
+        self._run_log_at_begin = run_log
 
     def buffer_tables(
         self, responses_and_tables: Iterable[tuple[ArchivedResponse, DerivedResponse]]
@@ -313,34 +334,40 @@ class RunWriter:
 
     def flush(self) -> None:
         """Write all buffered rows to the Delta tables."""
-        buffer = self._buffer
+        table_buffer = self._buffer
         self._buffer = TableBuffer()
         new_tables = (
-            table for name, table in buffer.table_by_path.items() if name not in self._tables
+            stored_table
+            for table_path, stored_table in table_buffer.table_by_path.items()
+            if table_path not in self._delta_table_by_path
         )
         # Before the tables are created: the archive lists tables by these rows.
         schema.record_new_tables(self.store, new_tables)
-        for name, stored_table in buffer.table_by_path.items():
+        for table_path, stored_table in table_buffer.table_by_path.items():
             try:
-                table: Any = self._tables.get(name)
-                stored_columns = (
-                    set() if table is None else {field.name for field in table.schema().fields}
+                delta_table: Any = self._delta_table_by_path.get(table_path)
+                stored_column_names = (
+                    set()
+                    if delta_table is None
+                    else {field.name for field in delta_table.schema().fields}
                 )
-                if not {*stored_table.schema().names} <= stored_columns:
-                    table = self._tables[name] = retry(
+                if not {*stored_table.schema().names} <= stored_column_names:
+                    delta_table = self._delta_table_by_path[table_path] = retry_on_conflict(
                         partial(schema.create_or_extend_table, self.store, stored_table)
                     )
-                new_rows = buffer.table_rows(name, pa.schema(table.schema().to_arrow()))
+                new_rows = table_buffer.table_rows(
+                    table_path, pa.schema(delta_table.schema().to_arrow())
+                )
             except ArchiveConflict:
                 raise
             except ArchiveError as error:
-                self.error_by_name[name] = error
-                buffer.drop_statement_rows(stored_table)
+                self.error_by_name[table_path] = error
+                table_buffer.drop_statement_rows(stored_table)
                 continue
             if new_rows is not None:
-                self.store.append_rows(table, new_rows)
-        for name, new_rows in buffer.statement_tables():
-            self.store.append_rows(self._open_system_table(name), new_rows)
+                self.store.append_rows(delta_table, new_rows)
+        for table_path, new_rows in table_buffer.statement_tables():
+            self.store.append_rows(self._open_system_table(table_path), new_rows)
 
     def commit(self) -> str | None:
         """Make the rows of this run visible to readers.
@@ -352,7 +379,9 @@ class RunWriter:
         self.flush()
         changes_table = self.store.cached_table(schema.CHANGES_TABLE)
         add_checksums(
-            self.store, {**self._tables, schema.CHANGES_TABLE: changes_table}, [self.run_name]
+            self.store,
+            {**self._delta_table_by_path, schema.CHANGES_TABLE: changes_table},
+            [self.run_name],
         )
         try:
             log_run_state(
@@ -364,17 +393,21 @@ class RunWriter:
                 failed=self.failed_count,
             )
         except _DuplicateResponses as error:
-            committed_keys = error.response_keys
+            committed_response_keys = error.response_keys
         else:
             add_checksums(self.store, {RUNS_TABLE: self.store.cached_table(RUNS_TABLE)})
             return self.run_name
         # The run is written again under another name, without the responses of others.
         old_run_name = self.run_name
         self._start_run(ResponseIndex(self.store))
-        snapshot = Snapshot(self.store, self._last_log.committed_runs | {old_run_name})
-        for group in response_groups(snapshot, sql_in("run", [old_run_name])):
+        snapshot = Snapshot(self.store, self._last_run_log.committed_run_names | {old_run_name})
+        for response_group in read_response_groups(
+            snapshot, make_in_condition("run", [old_run_name])
+        ):
             new_responses = self.store_responses(
-                response for response in group if response.key not in committed_keys
+                response
+                for response in response_group
+                if response.response_key not in committed_response_keys
             )
             usable_responses = [response for response in new_responses if response.error is None]
             self.buffer_tables(
@@ -384,15 +417,19 @@ class RunWriter:
 
     def _check_before_commit(self, run_log: RunLog) -> None:
         """Raise an error if another process changed the archive during this run."""
-        if self.run_name in run_log.removing_runs:
+        if self.run_name in run_log.removed_run_names:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "
                 "again",
                 path=self.store.root,
             )
-        earlier_states = {(row["run"], row["state"]) for row in self._log_at_begin.rows}
+        earlier_runs_and_states = {
+            (log_row["run"], log_row["state"]) for log_row in self._run_log_at_begin.rows
+        }
         later_states = {
-            row["state"] for row in run_log.rows if (row["run"], row["state"]) not in earlier_states
+            log_row["state"]
+            for log_row in run_log.rows
+            if (log_row["run"], log_row["state"]) not in earlier_runs_and_states
         }
         if later_states & {"forgotten", "rebuilding", "rebuilt"}:
             raise ArchiveConflict(
@@ -400,26 +437,26 @@ class RunWriter:
                 "were added to it; add again, which continues where this ended",
                 path=self.store.root,
             )
-        new_runs = run_log.committed_runs - self._last_log.committed_runs
-        if new_runs:
-            committed_keys = self._read_response_keys(new_runs)
-            if committed_keys & self._read_response_keys(frozenset({self.run_name})):
-                raise _DuplicateResponses(committed_keys)
-            self._last_log = run_log
+        new_run_names = run_log.committed_run_names - self._last_run_log.committed_run_names
+        if new_run_names:
+            committed_response_keys = self._read_response_keys(new_run_names)
+            if committed_response_keys & self._read_response_keys(frozenset({self.run_name})):
+                raise _DuplicateResponses(committed_response_keys)
+            self._last_run_log = run_log
 
     def _read_response_keys(self, run_names: frozenset[str]) -> set[ResponseKey]:
         """Return the keys (host, section, filters, time, hash) of the responses of some runs."""
-        rows = Snapshot(self.store, run_names).rows(
+        response_rows = Snapshot(self.store, run_names).query_rows(
             "SELECT host, section, scope, fetched_at, sha256 FROM responses "
-            f"WHERE {USABLE_SQL} AND {sql_in('run', run_names)}",
+            f"WHERE {USABLE_SQL} AND {make_in_condition('run', run_names)}",
             RESPONSES_TABLE,
         )
-        return {tuple(row.values()) for row in rows}
+        return {tuple(response_row.values()) for response_row in response_rows}
 
-    def _open_system_table(self, name: str) -> Any:
-        """Return the Delta table ``name``, such as ``responses``, which every archive has."""
-        if name not in self._tables:
-            self._tables[name] = retry(
-                lambda: self.store.open_or_create(name, SYSTEM_SCHEMAS[name])
+    def _open_system_table(self, table_path: str) -> Any:
+        """Return the Delta table ``table_path``, such as ``responses``, which every archive has."""
+        if table_path not in self._delta_table_by_path:
+            self._delta_table_by_path[table_path] = retry_on_conflict(
+                lambda: self.store.open_or_create(table_path, SYSTEM_SCHEMAS[table_path])
             )
-        return self._tables[name]
+        return self._delta_table_by_path[table_path]

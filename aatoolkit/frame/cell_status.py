@@ -27,8 +27,8 @@ from aatoolkit.metadata.attrs import (
     NO_METADATA,
     ColumnMetadata,
     FrameMetadata,
+    make_row_availability,
     metadata_of,
-    row_availability_of,
 )
 
 STATUS_NAME = "availability"
@@ -114,7 +114,7 @@ def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cell
     codes = np.zeros(len(frame), np.int64)
     value_availabilities = availabilities
     if column.statements:
-        availabilities, codes = row_availability_of(frame, metadata).distinct_availabilities(
+        availabilities, codes = make_row_availability(frame, metadata).distinct_availabilities(
             column.default_availability, column.statements
         )
         if not all(

@@ -27,7 +27,7 @@ from aatoolkit.metadata.arrow_schema import (
     ARROW_SCHEMA_KEY,
     METADATA_KEY,
     PANDAS_KEY,
-    file_metadata_of,
+    make_file_metadata,
     read_file_metadata,
     with_metadata,
 )
@@ -53,7 +53,7 @@ def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
 
 def write_arrow(table: pa.Table, path: FilePath) -> None:
     """Write an Arrow table to a Parquet file, with the metadata of its columns."""
-    _write_table(table, path, file_metadata_of(table.schema))
+    _write_table(table, path, make_file_metadata(table.schema))
 
 
 def _write_table(table: pa.Table, path: FilePath, file_metadata: Mapping[bytes, bytes]) -> None:

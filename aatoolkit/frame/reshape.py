@@ -25,7 +25,13 @@ from aatoolkit.frame.cell_status import (
 )
 from aatoolkit.frame.groupby import check_columns, flatten_index, flatten_names, to_nullable
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
-from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, attach, metadata_of, refresh_columns
+from aatoolkit.metadata.attrs import (
+    EMPTY,
+    FrameMetadata,
+    attach,
+    metadata_of,
+    recompute_availabilities,
+)
 from aatoolkit.metadata.column import load_availability
 from aatoolkit.metadata.recorded import record_call_as
 from aatoolkit.scope import FILTERS, Scope
@@ -233,7 +239,8 @@ def complete(
     }
     metadata_by_column |= dict.fromkeys(_STATUS_COLUMNS, MEASURED_COLUMN)
     return attach(
-        stacked_frame, replace(metadata, columns=refresh_columns(stacked_frame, metadata_by_column))
+        stacked_frame,
+        replace(metadata, columns=recompute_availabilities(stacked_frame, metadata_by_column)),
     )
 
 

@@ -86,10 +86,10 @@ def _parse_response(stored_bytes: bytes, cache_key: str, request: Request) -> Re
     """
     if not isinstance(stored_bytes, bytes):
         raise ValueError("it is no value of a cache")
-    header, body_start = _parse_header(stored_bytes)
-    if header["key"] != cache_key:
+    header_dict, body_start = _parse_header(stored_bytes)
+    if header_dict["key"] != cache_key:
         raise ValueError("it is the response to another request")
-    return Response.from_dict(header, stored_bytes[body_start:], request)
+    return Response.from_dict(header_dict, stored_bytes[body_start:], request)
 
 
 # -- the file --------------------------------------------------------------------------------
@@ -136,28 +136,30 @@ class ResponseCache:
 
     def get(self, request: Request) -> Response | None:
         """Return the cached response to a request, or None."""
-        cache_key = self._cache_key(request)
-        sql = f"SELECT value FROM {_TABLE} WHERE key = ?"
-        row = self._run_on_file(lambda connection: connection.execute(sql, (cache_key,)).fetchone())
-        if not row:
+        cache_key = self._make_cache_key(request)
+        select_sql = f"SELECT value FROM {_TABLE} WHERE key = ?"
+        value_row = self._run_on_file(
+            lambda connection: connection.execute(select_sql, (cache_key,)).fetchone()
+        )
+        if not value_row:
             return None
         try:
-            return _parse_response(row[0], cache_key, request)
+            return _parse_response(value_row[0], cache_key, request)
         except ValueError:
             self._run_on_file(
                 lambda connection: connection.execute(_DELETE_SQL, (cache_key,)),
                 is_write=True,
-                commit=True,
+                in_transaction=True,
             )
             warn("a cached response is damaged and is not used; it is requested again")
             return None
 
-    def requests_for_same_host(self, request: Request) -> list[Request]:
+    def list_requests_for_host(self, request: Request) -> list[Request]:
         """Return the cached requests, of all accounts, for the host of a request."""
-        sql = f"SELECT substr(value, 1, {_HEADER_SIZE}) FROM {_TABLE} WHERE instr(key, ?)"
-        host_key = self._cache_key(request).rpartition("|")[0] + "|"
+        select_sql = f"SELECT substr(value, 1, {_HEADER_SIZE}) FROM {_TABLE} WHERE instr(key, ?)"
+        host_key = self._make_cache_key(request).rpartition("|")[0] + "|"
         header_rows = self._run_on_file(
-            lambda connection: connection.execute(sql, (host_key,)).fetchall()
+            lambda connection: connection.execute(select_sql, (host_key,)).fetchall()
         )
         return [
             Request.from_dict(_parse_header(header_bytes)[0]["request"])
@@ -166,7 +168,7 @@ class ResponseCache:
 
     def put(self, response: Response) -> None:
         """Store a response, and delete the oldest responses if the cache is full."""
-        cache_key = self._cache_key(response.request)
+        cache_key = self._make_cache_key(response.request)
         stored_bytes = _serialize_response(cache_key, response)
         if len(stored_bytes) > self._max_bytes:
             return
@@ -177,7 +179,7 @@ class ResponseCache:
             connection.execute(insert_sql, (cache_key, stored_bytes))
             return _evict_oldest(connection, self._max_bytes)
 
-        if self._run_on_file(store_response, is_write=True, commit=True):
+        if self._run_on_file(store_response, is_write=True, in_transaction=True):
             self._run_on_file(shrink_file, is_write=True)
 
     def close(self) -> None:
@@ -195,7 +197,7 @@ class ResponseCache:
         token_bytes = self._token.reveal().encode()
         return hashlib.scrypt(token_bytes, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
 
-    def _cache_key(self, request: Request) -> str:
+    def _make_cache_key(self, request: Request) -> str:
         """Return the key under which the response to a request is cached."""
         key_json = orjson.dumps([self._account_hash, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
@@ -205,12 +207,12 @@ class ResponseCache:
         self,
         function: Callable[[sqlite3.Connection], T],
         is_write: bool = False,
-        commit: bool = False,
+        in_transaction: bool = False,
     ) -> T | None:
         """Call a function with an SQLite connection; return its result, or None if the file fails.
 
-        ``is_write`` says whether the function may change the file, and ``commit`` whether to run it
-        in a transaction.
+        ``is_write`` says whether the function may change the file, and ``in_transaction`` whether
+        to run it in a transaction.
         """
         if time.monotonic() < max(
             self._reads_resume_at, self._writes_resume_at if is_write else 0.0
@@ -219,7 +221,7 @@ class ResponseCache:
         try:
             table = self._open_response_table()
             # From Python 3.12 on, threads that share a statement can get each other's rows.
-            with table._lock, table.connection(commit=commit) as connection:
+            with table._lock, table.connection(commit=in_transaction) as connection:
                 return function(connection)
         except CACHE_FILE_ERRORS as error:
             self._stop_using_file(error, is_write)
@@ -276,18 +278,22 @@ if hasattr(os, "register_at_fork"):
 def connect_to_cache_file(folder: Path) -> sqlite3.Connection:
     """Open the cache file in a folder, and return the SQLite connection."""
     make_cache_private(folder)
-    cache_file = folder / CACHE_FILE_NAME
-    uri = cache_file.absolute().as_uri()
-    is_writable = os.access(cache_file, os.W_OK) and os.access(folder, os.W_OK)
+    cache_file_path = folder / CACHE_FILE_NAME
+    cache_uri = cache_file_path.absolute().as_uri()
+    is_writable = os.access(cache_file_path, os.W_OK) and os.access(folder, os.W_OK)
     if not is_writable:
-        uri += "?immutable=1"  # without access to the folder SQLite reads no other file
+        cache_uri += "?immutable=1"  # without access to the folder SQLite reads no other file
     connection = sqlite3.connect(
-        uri, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+        cache_uri,
+        timeout=_LOCK_TIMEOUT_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=True,
     )
     try:
         if is_writable:
             _set_up_database(connection)
-        if _pragma_value(connection, "application_id") != _APPLICATION_ID:
+        if _read_pragma_value(connection, "application_id") != _APPLICATION_ID:
             raise sqlite3.DatabaseError("its file is not one of aatoolkit")
     except BaseException:
         connection.close()
@@ -297,7 +303,7 @@ def connect_to_cache_file(folder: Path) -> sqlite3.Connection:
 
 def _set_up_database(connection: sqlite3.Connection) -> None:
     """Create the table in a new file, and set the size limit of the write-ahead log."""
-    deadline = time.monotonic() + _LOCK_TIMEOUT_SECONDS
+    deadline_time = time.monotonic() + _LOCK_TIMEOUT_SECONDS
     while not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         try:
             # In this order: the first must be set before the file has content.
@@ -306,14 +312,14 @@ def _set_up_database(connection: sqlite3.Connection) -> None:
             connection.executescript(_SCHEMA_SQL)
         except sqlite3.OperationalError as error:
             # SQLite does not wait for a lock while it changes the journal mode.
-            if "locked" not in str(error) or time.monotonic() > deadline:
+            if "locked" not in str(error) or time.monotonic() > deadline_time:
                 raise
             time.sleep(0.01)
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA journal_size_limit={_MAX_WAL_BYTES}")
     # A checkpoint waits for the disk, and every writer for the checkpoint.
-    max_log_pages = _MAX_WAL_BYTES // _pragma_value(connection, "page_size")
-    connection.execute(f"PRAGMA wal_autocheckpoint={max_log_pages}")
+    max_log_page_count = _MAX_WAL_BYTES // _read_pragma_value(connection, "page_size")
+    connection.execute(f"PRAGMA wal_autocheckpoint={max_log_page_count}")
     connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
 
 
@@ -332,11 +338,11 @@ def _evict_oldest(connection: sqlite3.Connection, max_bytes: int) -> bool:
 
     Return whether the file was larger.
     """
-    page_size = _pragma_value(connection, "page_size")
-    used_pages = _pragma_value(connection, "page_count") - _pragma_value(
+    page_size = _read_pragma_value(connection, "page_size")
+    used_page_count = _read_pragma_value(connection, "page_count") - _read_pragma_value(
         connection, "freelist_count"
     )
-    if used_pages * page_size <= max_bytes:
+    if used_page_count * page_size <= max_bytes:
         return False
     connection.execute(
         f"DELETE FROM {_TABLE} WHERE key IN (SELECT key FROM (SELECT key, expires,"
@@ -353,7 +359,7 @@ def shrink_file(connection: sqlite3.Connection) -> None:
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _pragma_value(connection: sqlite3.Connection, pragma_name: str) -> int:
+def _read_pragma_value(connection: sqlite3.Connection, pragma_name: str) -> int:
     """Return the integer value of an SQLite pragma, such as ``page_size``."""
     return int(connection.execute(f"PRAGMA {pragma_name}").fetchone()[0])
 
@@ -368,10 +374,12 @@ def resolve_cache_folder(folder: str | Path | None) -> Path:
     return Path(folder).expanduser()
 
 
-def cache_files(folder: Path) -> list[Path]:
+def list_cache_files(folder: Path) -> list[Path]:
     """Return the existing files of a cache: the SQLite file, and SQLite's logs beside it."""
-    paths = (folder / f"{CACHE_FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
-    return [path for path in paths if path.is_symlink() or path.exists()]
+    possible_paths = (
+        folder / f"{CACHE_FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")
+    )
+    return [path for path in possible_paths if path.is_symlink() or path.exists()]
 
 
 def make_cache_private(folder: Path) -> None:
@@ -394,14 +402,14 @@ def make_cache_private(folder: Path) -> None:
         folder.chmod(0o700 & file_stat.st_mode)
     elif file_stat.st_mode & 0o022:
         raise PermissionError(f"other users may write to {folder}")
-    for cache_file in cache_files(folder):
-        file_stat = cache_file.lstat()
+    for cache_file_path in list_cache_files(folder):
+        file_stat = cache_file_path.lstat()
         if not stat.S_ISREG(file_stat.st_mode):
-            raise PermissionError(f"{cache_file} is no plain file")
+            raise PermissionError(f"{cache_file_path} is no plain file")
         if _belongs_to_other_user(file_stat):
-            raise PermissionError(f"{cache_file} belongs to another user")
+            raise PermissionError(f"{cache_file_path} belongs to another user")
         if file_stat.st_mode & 0o077:
-            cache_file.chmod(0o700 & file_stat.st_mode)
+            cache_file_path.chmod(0o700 & file_stat.st_mode)
     # An existing file is not opened: closing it would release the locks that other connections
     # of this process hold on it.
     if not (folder / CACHE_FILE_NAME).exists():
@@ -466,24 +474,34 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     ArgumentError
         If the cache file cannot be read.
     """
-    cache_path = resolve_cache_folder(folder)
-    sql = f"SELECT key, length(value), substr(value, 1, {_HEADER_SIZE}) FROM {_TABLE} ORDER BY key"
-    with _convert_file_errors(cache_path):
-        rows = _run_on_file(cache_path, lambda connection: connection.execute(sql).fetchall()) or []
-        hosts = []
-        for (origin, host), row_group in groupby(rows, key=lambda row: row[0].split("|")[:2]):
+    cache_folder = resolve_cache_folder(folder)
+    select_sql = (
+        f"SELECT key, length(value), substr(value, 1, {_HEADER_SIZE}) FROM {_TABLE} ORDER BY key"
+    )
+    with _convert_file_errors(cache_folder):
+        response_rows = (
+            _run_on_file(cache_folder, lambda connection: connection.execute(select_sql).fetchall())
+            or []
+        )
+        host_infos = []
+        for (origin, host), row_group in groupby(
+            response_rows, key=lambda response_row: response_row[0].split("|")[:2]
+        ):
             host_rows = list(row_group)
             fetch_times = [
-                datetime.fromisoformat(_parse_header(row[2])[0]["fetched_at"]) for row in host_rows
+                datetime.fromisoformat(_parse_header(response_row[2])[0]["fetched_at"])
+                for response_row in host_rows
             ]
-            byte_count = sum(row[1] for row in host_rows)
-            hosts.append(
+            byte_count = sum(response_row[1] for response_row in host_rows)
+            host_infos.append(
                 HostInfo(
                     origin, host, len(host_rows), byte_count, min(fetch_times), max(fetch_times)
                 )
             )
-        byte_count = sum(cache_file.stat().st_size for cache_file in cache_files(cache_path))
-    return CacheInfo(cache_path, len(rows), byte_count, tuple(hosts))
+        byte_count = sum(
+            cache_file_path.stat().st_size for cache_file_path in list_cache_files(cache_folder)
+        )
+    return CacheInfo(cache_folder, len(response_rows), byte_count, tuple(host_infos))
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
@@ -506,7 +524,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
     ArgumentError
         If the cache file is in use, or cannot be changed.
     """
-    cache_path = resolve_cache_folder(folder)
+    cache_folder = resolve_cache_folder(folder)
 
     def delete_responses(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA secure_delete=ON")
@@ -519,14 +537,14 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
         shrink_file(connection)
         return deleted_count
 
-    with _convert_file_errors(cache_path):
+    with _convert_file_errors(cache_folder):
         try:
-            return _run_on_file(cache_path, delete_responses) or 0
+            return _run_on_file(cache_folder, delete_responses) or 0
         except CACHE_FILE_ERRORS as error:
             if host is not None or not _is_corruption_error(error):
                 raise
-        for cache_file in cache_files(cache_path):
-            cache_file.unlink()
+        for cache_file_path in list_cache_files(cache_folder):
+            cache_file_path.unlink()
     return 0
 
 
@@ -535,7 +553,7 @@ def _run_on_file(folder: Path, function: Callable[[sqlite3.Connection], T]) -> T
 
     If the folder has no cache file, the function is not called, and the result is None.
     """
-    if not cache_files(folder):
+    if not list_cache_files(folder):
         return None
     with closing(connect_to_cache_file(folder)) as connection:
         return function(connection)
@@ -548,12 +566,15 @@ def _convert_file_errors(folder: Path) -> Iterator[None]:
         yield
         return
     except (*CACHE_FILE_ERRORS, TypeError, KeyError) as error:
-        remedy = "clear it" if _is_corruption_error(error) else "fix that, and try again"
-        message = f"the cache {folder / CACHE_FILE_NAME} cannot be read ({error}); {remedy}"
+        advice_text = "clear it" if _is_corruption_error(error) else "fix that, and try again"
+        message = f"the cache {folder / CACHE_FILE_NAME} cannot be read ({error}); {advice_text}"
     raise ArgumentError(message, argument="cache")
 
 
 def _is_corruption_error(error: Exception) -> bool:
     """Return whether an error means that the cache file is damaged."""
-    codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
-    return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
+    corruption_codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
+    return (
+        isinstance(error, ValueError)
+        or getattr(error, "sqlite_errorcode", 0) & 0xFF in corruption_codes
+    )

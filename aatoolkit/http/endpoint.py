@@ -54,11 +54,11 @@ class BaseUrl:
             raise _make_url_error("is not a URL")
         if url_parts.scheme not in _PORT_BY_SCHEME:
             raise _make_url_error("does not begin with https://")
-        segments = [unquote(segment) for segment in url_parts.path.split("/")]
+        path_segments = [unquote(path_segment) for path_segment in url_parts.path.split("/")]
         has_bad_path = (
-            "." in segments
-            or ".." in segments
-            or any({*segment} & {*"/\\"} for segment in segments)
+            "." in path_segments
+            or ".." in path_segments
+            or any({*path_segment} & {*"/\\"} for path_segment in path_segments)
         )
         if has_bad_path or any(separator in url_text for separator in "@?#"):
             raise _make_url_error(
@@ -131,9 +131,13 @@ class Secret:
 
     __slots__ = ("_pattern", "reveal")
 
-    def __init__(self, value: str) -> None:
+    def __init__(self, token_text: str) -> None:
         # It never fails, as a traceback would show the token; `check` validates it.
-        token = _BEARER_PATTERN.sub("", value.strip(), count=1) if isinstance(value, str) else ""
+        token = (
+            _BEARER_PATTERN.sub("", token_text.strip(), count=1)
+            if isinstance(token_text, str)
+            else ""
+        )
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: token
         self._pattern = cache(lambda: _compile_token_pattern(token))
@@ -168,7 +172,7 @@ class Secret:
         """
         token = self.reveal()
         return len(token) >= _MIN_TOKEN_LENGTH and any(
-            encoding in content for encoding in _encodings_of(token)
+            encoding in content for encoding in _list_encodings(token)
         )
 
     def mask_in(self, content: bytes) -> bytes:
@@ -186,8 +190,8 @@ def _find_token_problem(token: str) -> str | None:
     """Return the reason why a token is not valid; None if it is valid."""
     if not token:
         return "the token is empty or not a text; give a token as text, or leave it out"
-    match = _TOKEN_PATTERN.match(token)
-    valid_length = match.end() if match else 0
+    token_match = _TOKEN_PATTERN.match(token)
+    valid_length = token_match.end() if token_match else 0
     if valid_length == len(token):
         return None
     return (
@@ -196,7 +200,7 @@ def _find_token_problem(token: str) -> str | None:
     )
 
 
-def _encodings_of(token: str) -> set[bytes]:
+def _list_encodings(token: str) -> set[bytes]:
     """Return the ways to write a token, as bytes: plain text, JSON-escaped and URL-encoded."""
     url_encoding = quote(token, safe="")
     lower_case_encoding = re.sub("%..", lambda match: match[0].lower(), url_encoding)
@@ -211,10 +215,10 @@ def _compile_token_pattern(token: str) -> re.Pattern[bytes]:
 
     It matches plain text, JSON escapes and URL encoding.
     """
-    encodings = sorted(_encodings_of(token), key=len, reverse=True)
+    encodings = sorted(_list_encodings(token), key=len, reverse=True)
     token_parts = {
-        encoding[start : start + _MASKED_PART_LENGTH]
+        encoding[start_index : start_index + _MASKED_PART_LENGTH]
         for encoding in encodings
-        for start in range(len(encoding) - _MASKED_PART_LENGTH + 1)
+        for start_index in range(len(encoding) - _MASKED_PART_LENGTH + 1)
     }
     return re.compile(b"|".join(map(re.escape, [*encodings, *sorted(token_parts)])), re.IGNORECASE)

@@ -256,15 +256,19 @@ def may_be_cached(response: Response) -> bool:
     )
 
 
-def is_fresh(response: Response, seconds: float) -> bool:
+def is_fresh(response: Response, max_seconds: float) -> bool:
     """Return whether a cached response is young enough to be used.
 
-    Its age must be below ``seconds``. For a response without data, a lower limit may apply.
+    Its age must be below ``max_seconds``. For a response without data, a lower limit may apply.
     """
-    max_age = min(seconds, NO_DATA_MAX_SECONDS) if response.status in NO_DATA_STATUSES else seconds
-    age = (datetime.now(UTC) - response.fetched_at).total_seconds()
+    max_age_seconds = (
+        min(max_seconds, NO_DATA_MAX_SECONDS)
+        if response.status in NO_DATA_STATUSES
+        else max_seconds
+    )
+    age_seconds = (datetime.now(UTC) - response.fetched_at).total_seconds()
     # A response from the future means that a clock was moved: its age is unknown.
-    return 0 <= age < max_age
+    return 0 <= age_seconds < max_age_seconds
 
 
 def allows_stale_response(error: errors.FetchError | errors.InternalError) -> bool:

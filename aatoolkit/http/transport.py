@@ -65,10 +65,10 @@ class RequestAttempt:
         self._lock = threading.Lock()
         self._is_ended = False
 
-    def run(self, function: Callable[[], None], deadline: float) -> bool:
+    def run(self, function: Callable[[], None], deadline_time: float) -> bool:
         """Call a function in a new thread; return whether it finished before the deadline.
 
-        ``deadline`` is a time as returned by `time.monotonic`.
+        ``deadline_time`` is a time as returned by `time.monotonic`.
         """
         thread = threading.Thread(
             target=self._run_function, args=(function,), name="aatoolkit-attempt"
@@ -79,7 +79,7 @@ class RequestAttempt:
             while (
                 thread.is_alive()
                 and not is_cancelled()
-                and (seconds_left := deadline - time.monotonic()) > 0
+                and (seconds_left := deadline_time - time.monotonic()) > 0
             ):
                 thread.join(min(POLL_SECONDS, seconds_left))
         finally:
@@ -145,8 +145,8 @@ _THREAD_LOCALS = threading.local()
 
 def pause(seconds: float) -> None:
     """Sleep for a number of seconds, or until the call is cancelled."""
-    deadline = time.monotonic() + seconds
-    while (seconds_left := deadline - time.monotonic()) > 0 and not is_cancelled():
+    deadline_time = time.monotonic() + seconds
+    while (seconds_left := deadline_time - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(POLL_SECONDS, seconds_left))
 
 
@@ -363,7 +363,7 @@ class Transport(HTTPAdapter):
 
         ``max_seconds`` is the time limit.
         """
-        deadline = time.monotonic() + max_seconds
+        deadline_time = time.monotonic() + max_seconds
         attempt = RequestAttempt(self._token)
         fault: Fault | None = None
 
@@ -374,11 +374,11 @@ class Transport(HTTPAdapter):
             except Exception as error:
                 fault = _to_fault(error)
 
-        is_overdue = not attempt.run(send_and_catch, deadline)
+        is_overdue = not attempt.run(send_and_catch, deadline_time)
         has_error_status = attempt.status is not None and attempt.status not in SUCCESS_STATUSES
         if has_error_status or (fault is None and not is_overdue):
             try:
-                return self._to_result(request, attempt)
+                return self._to_response_or_failure(request, attempt)
             except Exception as error:
                 fault = _to_fault(error)
         if is_overdue:
@@ -408,15 +408,17 @@ class Transport(HTTPAdapter):
             }
             attempt.store_status_and_headers(response.status_code, headers)
             is_success = response.status_code in SUCCESS_STATUSES
-            max_bytes = MAX_BODY_BYTES if is_success else MAX_ERROR_BODY_BYTES
-            while chunk := raw_response.read1(_CHUNK_BYTES, decode_content=True):
-                attempt.body += chunk
-                if len(attempt.body) > max_bytes:
+            max_body_bytes = MAX_BODY_BYTES if is_success else MAX_ERROR_BODY_BYTES
+            while body_chunk := raw_response.read1(_CHUNK_BYTES, decode_content=True):
+                attempt.body += body_chunk
+                if len(attempt.body) > max_body_bytes:
                     raise BodyTooLong
         finally:
             raw_response.close()
 
-    def _to_result(self, request: Request, attempt: RequestAttempt) -> Response | Failure:
+    def _to_response_or_failure(
+        self, request: Request, attempt: RequestAttempt
+    ) -> Response | Failure:
         """Return the response of a finished attempt; return a failure if it reports an error."""
         status = attempt.status or 0
         body = bytes(attempt.body)
@@ -472,19 +474,19 @@ class Transport(HTTPAdapter):
 
 def _read_environment_options(base_url: BaseUrl, url: str) -> dict[str, Any]:
     """Return options for `requests` from environment variables: proxies and certificates."""
-    proxies = {} if base_url.is_loopback else get_environ_proxies(url)
-    proxy = select_proxy(url, proxies)
+    proxy_by_scheme = {} if base_url.is_loopback else get_environ_proxies(url)
+    proxy = select_proxy(url, proxy_by_scheme)
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
         raise UnusableSetting("only http:// and https:// proxies can be used")
     certificates_path = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
     if certificates_path and not Path(certificates_path).exists():
         raise UnusableSetting("REQUESTS_CA_BUNDLE names no file or folder")
-    return {"proxies": proxies, "verify": certificates_path or True}
+    return {"proxies": proxy_by_scheme, "verify": certificates_path or True}
 
 
 def _to_fault(error: Exception) -> Fault:
     """Return the `Fault` (reason and error class) of an exception, found from it or its causes."""
-    causes = tuple(_error_and_causes(error))
+    causes = tuple(_iterate_causes(error))
     for exception_type, fault in _FAULT_BY_EXCEPTION_TYPE.items():
         if any(isinstance(cause, exception_type) for cause in causes):
             return fault
@@ -495,14 +497,19 @@ def _to_fault(error: Exception) -> Fault:
     return Fault(f"{type(error).__name__} within aatoolkit", False, errors.InternalError)
 
 
-def _error_and_causes(error: BaseException) -> Iterator[BaseException]:
+def _iterate_causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception, then the exceptions that caused it, directly or indirectly."""
-    queue: list[object] = [error]
-    seen_ids: set[int] = set()
-    while queue:
-        cause = queue.pop()
-        if not isinstance(cause, BaseException) or id(cause) in seen_ids:
+    pending_objects: list[object] = [error]
+    seen_object_ids: set[int] = set()
+    while pending_objects:
+        cause = pending_objects.pop()
+        if not isinstance(cause, BaseException) or id(cause) in seen_object_ids:
             continue
-        seen_ids.add(id(cause))
+        seen_object_ids.add(id(cause))
         yield cause
-        queue += [*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__]
+        pending_objects += [
+            *cause.args,
+            getattr(cause, "reason", None),
+            cause.__cause__,
+            cause.__context__,
+        ]

@@ -58,7 +58,7 @@ _PARQUET_TYPES = {
 """The Arrow types that Parquet stores without loss."""
 
 
-def file_metadata_of(table_schema: pa.Schema) -> dict[bytes, bytes]:
+def make_file_metadata(table_schema: pa.Schema) -> dict[bytes, bytes]:
     """Return the keys and values of metadata to write into a Parquet file with an Arrow schema."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in table_schema):
         return dict(table_schema.metadata)
@@ -79,61 +79,66 @@ def read_file_metadata(
         metadata_text = json.loads(file_metadata.get(PANDAS_KEY, b"{}")).get(ATTRS_KEY)
         if METADATA_KEY in file_metadata:
             json_document = json.loads(file_metadata[METADATA_KEY])
-            for name, declaration_json in json_document.get("declarations", {}).items():
-                register_table(name, load_table(declaration_json))
+            for table_name, declaration_json in json_document.get("declarations", {}).items():
+                register_table(table_name, load_table(declaration_json))
         if metadata_text is None:
             return None
         metadata = FrameMetadata.loads(metadata_text)
-        columns = {
-            name: column for name, column in metadata.columns.items() if name in column_names
+        metadata_by_column = {
+            column_name: column
+            for column_name, column in metadata.columns.items()
+            if column_name in column_names
         }
-        return replace(metadata, columns=columns)
+        return replace(metadata, columns=metadata_by_column)
     except MetadataError as error:
-        problem = error.message.partition(";")[0]
+        problem_text = error.message.partition(";")[0]
         version = error.version
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        problem = "this file's aatoolkit metadata is damaged"
+        problem_text = "this file's aatoolkit metadata is damaged"
         version = None
     raise MetadataError(
-        f"{problem}; pandas.read_parquet reads the data without it", version=version
+        f"{problem_text}; pandas.read_parquet reads the data without it", version=version
     )
 
 
-def _make_metadata_json(metadata: FrameMetadata) -> dict[str, Any]:
+def _make_metadata_json(frame_metadata: FrameMetadata) -> dict[str, Any]:
     """Return the metadata of a DataFrame as a JSON document for other programs."""
-    column_items = metadata.columns.items()
+    column_items = frame_metadata.columns.items()
     availability_by_column = {
-        name: dump_availability(column.availability) for name, column in column_items
+        column_name: dump_availability(column_metadata.availability)
+        for column_name, column_metadata in column_items
     }
     distinct_availabilities = [
         availability for availability, _ in Counter(availability_by_column.values()).most_common()
     ]
-    columns = {}
-    for name, column in column_items:
+    fields_by_column = {}
+    for column_name, column_metadata in column_items:
         # The most frequent availability, at position 0, is left out.
         column_fields: dict[str, Any] = {
-            "state": distinct_availabilities.index(availability_by_column[name])
+            "state": distinct_availabilities.index(availability_by_column[column_name])
         }
-        if declaration := declaration_of(column):
+        if declaration := declaration_of(column_metadata):
             column_fields["unit"] = declaration.unit
             column_fields["aggregation"] = str(declaration.aggregate).removeprefix("none")
             column_fields["description"] = declaration.doc
-        columns[name] = _drop_empty_fields(column_fields)
+        fields_by_column[column_name] = _drop_empty_fields(column_fields)
     metadata_json = {
         "version": METADATA_JSON_VERSION,
-        "key": metadata.key,
+        "key": frame_metadata.key,
         "states": [
             _drop_empty_fields(dict(zip(("status", "cause", "reason"), availability, strict=True)))
             for availability in distinct_availabilities
         ],
-        "columns": columns,
+        "columns": fields_by_column,
     }
     # Declarations, except those of the default profile, which everybody has.
     table_by_name = {
-        name: find_table(name) for name in sorted(table_names_of(metadata)) if ":" in name
+        table_name: find_table(table_name)
+        for table_name in sorted(table_names_of(frame_metadata))
+        if ":" in table_name
     }
     declaration_by_table = {
-        name: dump_table(table) for name, table in table_by_name.items() if table
+        table_name: dump_table(table) for table_name, table in table_by_name.items() if table
     }
     return metadata_json | ({"declarations": declaration_by_table} if declaration_by_table else {})
 

@@ -77,27 +77,31 @@ class FrameMetadata:
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
     recipe: Recipe | None = field(default=None, compare=False, repr=False)  # how it was made
 
-    def key_of(self, table: str) -> tuple[str, ...] | None:
+    def key_of(self, table_name: str) -> tuple[str, ...] | None:
         """Return the names of the columns that identify a row of a declared table.
 
         The result is None if they are not known.
         """
-        if table in self.key_by_table:
-            return self.key_by_table[table]
-        column_by_declared_name = {
+        if table_name in self.key_by_table:
+            return self.key_by_table[table_name]
+        name_by_declared_name = {
             column.declared_name: name for name, column in self.columns.items()
         }
         return (
             tuple(
-                column_by_declared_name.get(f"{table}.{name}", name) for name in declared_key(table)
+                name_by_declared_name.get(f"{table_name}.{name}", name)
+                for name in declared_key(table_name)
             )
             or None
         )
 
     def has_valid_metadata(self, column_name: str) -> bool:
         """Return whether a column has valid metadata; it has none if its values were changed."""
-        column = self.columns.get(column_name, NO_METADATA)
-        return bool(column.declared_name) or column.availability.status != Status.UNKNOWN
+        column_metadata = self.columns.get(column_name, NO_METADATA)
+        return (
+            bool(column_metadata.declared_name)
+            or column_metadata.availability.status != Status.UNKNOWN
+        )
 
     def has_lost_values(self, column_name: str) -> bool:
         """Return whether the values of a column were overwritten, or moved to other rows."""
@@ -162,7 +166,7 @@ class FrameMetadata:
                 )
             statements_by_column = load_statements(document.get("statements", {}))
             caution_by_column = document.get("cautions", {})
-            columns = {
+            metadata_by_column = {
                 name: replace(
                     ColumnMetadata(
                         declared_name,
@@ -180,7 +184,7 @@ class FrameMetadata:
             if recipe is not None:
                 renumber(recipe, {})  # which reads all of it
             return FrameMetadata(
-                columns,
+                metadata_by_column,
                 tuple(document["key"]),
                 tuple(
                     Source(**{name: source[name] for name in source_fields & source.keys()})
@@ -210,13 +214,13 @@ def declaration_of(column: ColumnMetadata) -> Column | None:
         return None
 
 
-def declared_key(table: str) -> tuple[str, ...]:
+def declared_key(table_name: str) -> tuple[str, ...]:
     """Return the names of the columns that identify a row of a table, as it is declared.
 
     The tuple is empty if no such table is declared, or if it has no key.
     """
-    declaration = find_table(table)
-    return () if declaration is None else tuple(declaration.key)
+    table_declaration = find_table(table_name)
+    return () if table_declaration is None else tuple(table_declaration.key)
 
 
 def columns_by_table(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
@@ -287,11 +291,11 @@ class _LazyMetadata(LazyAttr):
     def _hash_rows(self, *, is_sample: bool) -> Fingerprint:
         """Return hashes of the cells in columns with metadata, for all rows or for a sample."""
         frame = self.make_frame()
-        columns = self.metadata.columns
+        metadata_by_column = self.metadata.columns
         arrays = arrays_of(frame)
         column_names = [
             name
-            for name, column in columns.items()
+            for name, column in metadata_by_column.items()
             if column != NO_METADATA
             # A column without values, because it could not be measured, needs no hashes.
             and not (
@@ -368,26 +372,33 @@ def metadata_of(frame: pd.DataFrame, *, with_index_levels: bool = False) -> Fram
     column_names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
     fingerprint_check = fingerprint_check_of(frame, ignores_cache=True)
-    columns = {}
+    metadata_by_column = {}
     for name in dict.fromkeys((*column_names, *level_names)):
-        column = metadata.columns.get(name, NO_METADATA)
+        column_metadata = metadata.columns.get(name, NO_METADATA)
         change_reason = None
-        if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
+        if (
+            column_metadata.availability.status in EMPTY
+            and name not in fingerprint_check.hashed_columns
+        ):
             change_reason = None if fingerprint_check.is_column_empty(name) else OVERWRITTEN_REASON
-        elif column != NO_METADATA:
+        elif column_metadata != NO_METADATA:
             change_reason = fingerprint_check.change_reason(name)
         unknown_metadata = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change_reason))
-        columns[name] = unknown_metadata if change_reason else column
-    columns = refresh_columns(frame, columns)
-    key = tuple(name for name in metadata.key if name in columns)
+        metadata_by_column[name] = unknown_metadata if change_reason else column_metadata
+    metadata_by_column = recompute_availabilities(frame, metadata_by_column)
+    key_columns = tuple(name for name in metadata.key if name in metadata_by_column)
     for name in {*level_names} - {*column_names} if not with_index_levels else ():
-        del columns[name]
+        del metadata_by_column[name]
     repeated_tables = {
         *metadata.repeated_tables,
-        *fingerprint_check.find_repeated_tables(columns_by_table(columns)),
+        *fingerprint_check.find_repeated_tables(columns_by_table(metadata_by_column)),
     }
     return FrameMetadata(
-        columns, key, metadata.sources, metadata.key_by_table, tuple(sorted(repeated_tables))
+        metadata_by_column,
+        key_columns,
+        metadata.sources,
+        metadata.key_by_table,
+        tuple(sorted(repeated_tables)),
     )
 
 
@@ -398,15 +409,15 @@ def fingerprint_check_of(frame: pd.DataFrame, *, ignores_cache: bool = False) ->
     is returned.
     """
     # Cached while a method of df.aa runs.
-    cached_checks = CHECK_BY_FRAME_ID.get()
-    if cached_checks is not None and id(frame) in cached_checks and not ignores_cache:
-        return cached_checks[id(frame)][1]
+    check_by_frame_id = CHECK_BY_FRAME_ID.get()
+    if check_by_frame_id is not None and id(frame) in check_by_frame_id and not ignores_cache:
+        return check_by_frame_id[id(frame)][1]
     metadata, _ = metadata_and_responses(frame)
     fingerprint_check = FingerprintCheck(
         frame, original_fingerprint(frame, metadata) or Fingerprint(), metadata.key
     )
-    if cached_checks is not None:
-        cached_checks[id(frame)] = frame, fingerprint_check
+    if check_by_frame_id is not None:
+        check_by_frame_id[id(frame)] = frame, fingerprint_check
     return fingerprint_check
 
 
@@ -490,32 +501,32 @@ def _copy_user_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
     return {name: value for name, value in frame._attrs.items() if name != ATTRS_KEY}
 
 
-def refresh_columns(
-    frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
+def recompute_availabilities(
+    frame: pd.DataFrame, metadata_by_column: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
     """Return metadata of columns, with the availability recomputed for the rows of a DataFrame.
 
     The availability says whether a column could be measured. If only some rows could be measured,
     it depends on which rows the DataFrame has now.
     """
-    partial_columns = {
+    partial_metadata_by_column = {
         name: column
-        for name, column in columns.items()
+        for name, column in metadata_by_column.items()
         if column.statements or column.absence_reasons
     }
-    if not partial_columns:
-        return {**columns}
-    row_availability = row_availability_of(frame, FrameMetadata(columns))
+    if not partial_metadata_by_column:
+        return {**metadata_by_column}
+    row_availability = make_row_availability(frame, FrameMetadata(metadata_by_column))
     return {
-        **columns,
+        **metadata_by_column,
         **{
             name: row_availability.recompute_availability(column)
-            for name, column in partial_columns.items()
+            for name, column in partial_metadata_by_column.items()
         },
     }
 
 
-def row_availability_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowAvailability:
+def make_row_availability(frame: pd.DataFrame, metadata: FrameMetadata) -> RowAvailability:
     """Return an object that finds for each row of a DataFrame whether it was measured."""
     unchanged_columns = [*filter(metadata.has_valid_metadata, metadata.columns)]
     return RowAvailability(arrays_of(frame), len(frame), unchanged_columns)

@@ -160,12 +160,12 @@ class RowAvailability:
     """
 
     def __init__(
-        self, arrays: Mapping[str, Any], row_count: int, unchanged_columns: Collection[str]
+        self, array_by_column: Mapping[str, Any], row_count: int, unchanged_columns: Collection[str]
     ) -> None:
-        self._array_by_column = arrays
+        self._array_by_column = array_by_column
         self._row_count = row_count
         # Only columns with unchanged values can show which rows a statement is about.
-        self._usable_columns = {*arrays} & {*unchanged_columns}
+        self._usable_columns = {*array_by_column} & {*unchanged_columns}
         self._mask_by_condition: dict[Condition, Mask] = {}
         self._cached_results: dict[Any, tuple[list[Availability], AvailabilityPositions]] = {}
 
@@ -184,11 +184,11 @@ class RowAvailability:
             match_matrix = np.column_stack(
                 [self._make_match_mask(statement) for statement in statements]
             )
-            packed_matches = np.packbits(match_matrix, axis=1)
-            _, first_row_positions, positions = np.unique(
-                packed_matches, axis=0, return_index=True, return_inverse=True
+            packed_match_matrix = np.packbits(match_matrix, axis=1)
+            _, first_row_positions, availability_positions = np.unique(
+                packed_match_matrix, axis=0, return_index=True, return_inverse=True
             )
-            positions_of_statements = [
+            statement_position_lists = [
                 np.flatnonzero(match_matrix[row_position]).tolist()
                 for row_position in first_row_positions
             ]
@@ -196,9 +196,12 @@ class RowAvailability:
                 self._combine_matches(
                     default_availability, [statements[position] for position in statement_positions]
                 )
-                for statement_positions in positions_of_statements
+                for statement_positions in statement_position_lists
             ]
-            self._cached_results[cache_key] = availabilities, positions.reshape(-1).astype(np.int64)
+            self._cached_results[cache_key] = (
+                availabilities,
+                availability_positions.reshape(-1).astype(np.int64),
+            )
         return self._cached_results[cache_key]
 
     def recompute_availability(self, column: ColumnMetadata) -> ColumnMetadata:
@@ -217,17 +220,19 @@ class RowAvailability:
 
         A condition on a column whose values were changed is ignored.
         """
-        mask = np.ones(self._row_count, bool)
+        row_mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
             # Without this column, the statement may be about any row.
             if condition.column not in self._usable_columns:
                 continue
             if condition not in self._mask_by_condition:  # evaluated on distinct values only
                 value_codes, distinct_values = pd.factorize(self._array_by_column[condition.column])
-                is_match = condition.matches(pd.Series(distinct_values).astype(object).tolist())
-                self._mask_by_condition[condition] = np.array([*is_match, False], bool)[value_codes]
-            mask &= self._mask_by_condition[condition]
-        return mask
+                match_flags = condition.matches(pd.Series(distinct_values).astype(object).tolist())
+                self._mask_by_condition[condition] = np.array([*match_flags, False], bool)[
+                    value_codes
+                ]
+            row_mask &= self._mask_by_condition[condition]
+        return row_mask
 
     def _combine_matches(
         self, default_availability: Availability, statements: Sequence[Statement]

@@ -100,9 +100,9 @@ def find_positions(hashes: Hashes, original_hashes: pd.Index) -> Positions:
     """Return, for each hash, the position of the first original row with this hash, or -1."""
     if np.array_equal(hashes, original_hashes) and original_hashes.is_unique:
         return np.arange(len(hashes))
-    distinct_positions = np.flatnonzero(~original_hashes.duplicated())
-    positions_in_distinct = original_hashes[distinct_positions].get_indexer(pd.Index(hashes))
-    return np.append(distinct_positions, -1)[positions_in_distinct]
+    first_positions = np.flatnonzero(~original_hashes.duplicated())
+    positions_in_distinct = original_hashes[first_positions].get_indexer(pd.Index(hashes))
+    return np.append(first_positions, -1)[positions_in_distinct]
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,11 @@ class Fingerprint:
 
 
 def fingerprint_of(
-    frame: pd.DataFrame, columns: Iterable[str], key: tuple[str, ...], *, is_sample: bool = False
+    frame: pd.DataFrame,
+    column_names: Iterable[str],
+    key_columns: tuple[str, ...],
+    *,
+    is_sample: bool = False,
 ) -> Fingerprint:
     """Return hashes of the cells of a DataFrame, and of its index labels and keys.
 
@@ -200,9 +204,9 @@ def fingerprint_of(
     ----------
     frame : pandas.DataFrame
         The DataFrame.
-    columns : iterable of str
+    column_names : iterable of str
         The columns whose cells are hashed.
-    key : tuple of str
+    key_columns : tuple of str
         The columns that identify a row.
     is_sample : bool
         Whether to hash at most 32 of the rows.
@@ -212,36 +216,44 @@ def fingerprint_of(
     Fingerprint
     """
     index = frame.index
-    arrays = arrays_of(frame)
-    columns = [name for name in columns if name in arrays]
-    positions: Any = slice(None)
+    array_by_name = arrays_of(frame)
+    column_names = [name for name in column_names if name in array_by_name]
+    sample_positions: Any = slice(None)
     if is_sample and len(frame) > MAX_SAMPLE_ROWS:  # the first rows, then some at equal distances
-        half_size = MAX_SAMPLE_ROWS // 2
-        spaced_positions = np.linspace(half_size, len(frame) - 1, half_size, dtype=np.intp)
-        positions = np.append(np.arange(half_size), spaced_positions)
-    sampled_arrays = {name: arrays[name][positions] for name in (*columns, *key) if name in arrays}
-    label_hashes = _hash_labels(index[positions])
-    cell_hashes = {name: hash_cells(array) for name, array in sampled_arrays.items()}
-    label_columns = [name for name in columns if arrays[name].dtype.kind not in "biuf"]
+        half_sample_size = MAX_SAMPLE_ROWS // 2
+        spaced_positions = np.linspace(
+            half_sample_size, len(frame) - 1, half_sample_size, dtype=np.intp
+        )
+        sample_positions = np.append(np.arange(half_sample_size), spaced_positions)
+    sampled_array_by_column = {
+        name: array_by_name[name][sample_positions]
+        for name in (*column_names, *key_columns)
+        if name in array_by_name
+    }
+    level_hash_arrays = _hash_labels(index[sample_positions])
+    hashes_by_column = {name: hash_cells(array) for name, array in sampled_array_by_column.items()}
+    label_columns = [name for name in column_names if array_by_name[name].dtype.kind not in "biuf"]
     if is_sample or index.is_unique:
         label_columns = []
     key_hashes: Sequence[int] | Hashes = ()
-    if key and {*key} <= {*cell_hashes}:
-        key_hashes = combine_to_row_hashes([cell_hashes[name] for name in key], is_sample)
+    if key_columns and {*key_columns} <= {*hashes_by_column}:
+        key_hashes = combine_to_row_hashes(
+            [hashes_by_column[name] for name in key_columns], is_sample
+        )
     return Fingerprint(
         len(frame),
         index_names(index),
         label_range(index),
         combine_to_row_hashes(
-            [*label_hashes, *(cell_hashes[name] for name in label_columns)], is_sample
+            [*level_hash_arrays, *(hashes_by_column[name] for name in label_columns)], is_sample
         ),
         key_hashes if pd.Index(key_hashes).is_unique else (),
         {
             name: (
-                int(arrays[name].isna().sum()),
-                _truncate_hashes(cell_hashes[name], is_sample).astype("u4"),
+                int(array_by_name[name].isna().sum()),
+                _truncate_hashes(hashes_by_column[name], is_sample).astype("u4"),
             )
-            for name in columns
+            for name in column_names
         },
         tuple(label_columns),
         is_sample,
@@ -256,16 +268,16 @@ def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
     frame = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
     column_names = [str(name) for name in frame.columns]
     repeated_names = {name for name, name_count in Counter(column_names).items() if name_count > 1}
-    arrays = {
+    array_by_name = {
         str(name): frame.index.get_level_values(level).array
         for level, name in enumerate(frame.index.names)
         if name is not None
     }
-    arrays |= {
+    array_by_name |= {
         name: column.array for name, (_, column) in zip(column_names, frame.items(), strict=True)
     }
     # A name of several columns is ambiguous.
-    return {name: array for name, array in arrays.items() if name not in repeated_names}
+    return {name: array for name, array in array_by_name.items() if name not in repeated_names}
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
@@ -288,15 +300,15 @@ def label_range(index: pd.Index) -> tuple[int, int] | None:
     return int(index.min()), int(index.max())
 
 
-def combine_to_row_hashes(column_hashes: list[Hashes], is_sample: bool = False) -> Hashes:
+def combine_to_row_hashes(column_hash_arrays: list[Hashes], is_sample: bool = False) -> Hashes:
     """Return one hash per row, combined from the hashes of its cells.
 
-    ``column_hashes`` has one array of cell hashes per column. With ``is_sample``, the result is
-    shortened to 32 bits.
+    ``column_hash_arrays`` has one array of cell hashes per column. With ``is_sample``, the result
+    is shortened to 32 bits.
     """
-    combined_hashes = np.zeros(len(column_hashes[0]), dtype=np.uint64)
-    for hashes in column_hashes:
-        combined_hashes = combined_hashes * np.uint64(1_000_003) + hashes
+    combined_hashes = np.zeros(len(column_hash_arrays[0]), dtype=np.uint64)
+    for cell_hashes in column_hash_arrays:
+        combined_hashes = combined_hashes * np.uint64(1_000_003) + cell_hashes
     return combined_hashes & np.uint64(_ROW_HASH_BITS) if is_sample else combined_hashes
 
 
@@ -305,24 +317,32 @@ def _truncate_hashes(hashes: Hashes, is_sample: bool = False) -> Hashes:
     return hashes & np.uint64(_CELL_HASH_BITS if is_sample else _FULL_CELL_HASH_BITS)
 
 
-def _row_count_by_hash(column_hashes: Iterable[Hashes]) -> pd.Series:
+def _row_count_by_hash(column_hash_arrays: Iterable[Hashes]) -> pd.Series:
     """Return a Series with the number of rows by the hash of the row.
 
-    ``column_hashes`` has one array of cell hashes per column.
+    ``column_hash_arrays`` has one array of cell hashes per column.
     """
-    hashes = combine_to_row_hashes([*map(_truncate_hashes, column_hashes)])
-    return pd.Index(hashes).value_counts()
+    row_hashes = combine_to_row_hashes([*map(_truncate_hashes, column_hash_arrays)])
+    return pd.Index(row_hashes).value_counts()
 
 
-def has_excess_rows(column_hashes: list[Hashes], hashes_of_frames: Iterable[list[Hashes]]) -> bool:
+def has_excess_rows(
+    column_hash_arrays: list[Hashes], hash_arrays_of_frames: Iterable[list[Hashes]]
+) -> bool:
     """Return whether some row is in one DataFrame more often than in each of several others.
 
     Each DataFrame is represented by a list with one array of cell hashes per column:
-    ``column_hashes`` stands for the one, and ``hashes_of_frames`` for the others.
+    ``column_hash_arrays`` stands for the one, and ``hash_arrays_of_frames`` for the others.
     """
-    row_counts = _row_count_by_hash(column_hashes)
-    max_row_counts = pd.concat([*map(_row_count_by_hash, hashes_of_frames)]).groupby(level=0).max()
-    return bool((row_counts > max_row_counts.reindex(row_counts.index, fill_value=0)).any())
+    row_count_by_hash = _row_count_by_hash(column_hash_arrays)
+    max_row_count_by_hash = (
+        pd.concat([*map(_row_count_by_hash, hash_arrays_of_frames)]).groupby(level=0).max()
+    )
+    return bool(
+        (
+            row_count_by_hash > max_row_count_by_hash.reindex(row_count_by_hash.index, fill_value=0)
+        ).any()
+    )
 
 
 class RowMatch(NamedTuple):
@@ -350,11 +370,13 @@ class FingerprintCheck:
     columns that identify a row.
     """
 
-    def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
+    def __init__(
+        self, frame: pd.DataFrame, fingerprint: Fingerprint, key_columns: tuple[str, ...]
+    ) -> None:
         self._index = frame.index
         self._arrays = arrays_of(frame)
         self._fingerprint = fingerprint
-        self._key_names = key
+        self._key_names = key_columns
         self._shared_names = [
             name for name in fingerprint.missing_counts_and_hashes if name in self._arrays
         ]
@@ -378,23 +400,30 @@ class FingerprintCheck:
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._shared_names}
         fingerprint = self._fingerprint
-        is_moved = MOVED_REASON in self._reason_by_column.values()
+        has_moved_rows = MOVED_REASON in self._reason_by_column.values()
         best_match = None
-        for match, changed_columns, _ in self._match_attempts if fingerprint.is_complete else ():
-            if not (match.original_row_hashes.is_unique and match.match_mask.all()) or (
-                is_moved and not match.is_by_key
+        for row_match, changed_columns, _ in (
+            self._match_attempts if fingerprint.is_complete else ()
+        ):
+            if not (row_match.original_row_hashes.is_unique and row_match.match_mask.all()) or (
+                has_moved_rows and not row_match.is_by_key
             ):
                 continue
             unchanged_columns = {*self._shared_names} - changed_columns | (
-                {*self._key_names} if match.is_by_key else set()
+                {*self._key_names} if row_match.is_by_key else set()
             )
             if best_match is None or len(unchanged_columns) > len(best_match[1]):
-                best_match = match.positions, unchanged_columns
+                best_match = row_match.positions, unchanged_columns
         had_range_index = fingerprint.index_names == (None,) and fingerprint.label_range == (
             0,
             fingerprint.row_count - 1,
         )
-        if fingerprint.is_complete or is_moved or not had_range_index or not self._is_in_read_range:
+        if (
+            fingerprint.is_complete
+            or has_moved_rows
+            or not had_range_index
+            or not self._is_in_read_range
+        ):
             return best_match
         unchanged_columns = {
             name for name in self._shared_names if self.change_reason(name) is None
@@ -418,12 +447,13 @@ class FingerprintCheck:
             may_repeat = len(self._index) > self._fingerprint.row_count or not self._index.is_unique
             return {*columns_by_table} if may_repeat else set()
         repeated_tables = set()
-        for table, columns in columns_by_table.items():
-            names = [name for name in columns if self.change_reason(name) is None]
-            if names and has_excess_rows(
-                [*map(self._hash_column, names)], [self._fingerprint.cell_hashes_of(names)]
+        for table_name, column_names in columns_by_table.items():
+            unchanged_columns = [name for name in column_names if self.change_reason(name) is None]
+            if unchanged_columns and has_excess_rows(
+                [*map(self._hash_column, unchanged_columns)],
+                [self._fingerprint.cell_hashes_of(unchanged_columns)],
             ):
-                repeated_tables.add(table)
+                repeated_tables.add(table_name)
         return repeated_tables
 
     def is_column_empty(self, name: str) -> bool:
@@ -442,16 +472,16 @@ class FingerprintCheck:
     @cached_property
     def _reason_by_column(self) -> dict[str, str]:
         """A dict from each changed column to the reason why it counts as changed."""
-        reasons = dict.fromkeys(
+        reason_by_column = dict.fromkeys(
             self.hashed_columns.difference(self._shared_names), "not one column of this name"
         )
         if len(self._index) == 0:
-            return reasons
-        reasons_of_matches = [match_reasons for _, _, match_reasons in self._match_attempts] or [
+            return reason_by_column
+        reasons_of_attempts = [match_reasons for _, _, match_reasons in self._match_attempts] or [
             dict.fromkeys(self._shared_names, MOVED_REASON)
         ]
         # Of the matches by label and by key, that with fewer changed columns counts.
-        return reasons | min(reasons_of_matches, key=len)
+        return reason_by_column | min(reasons_of_attempts, key=len)
 
     @cached_property
     def _match_attempts(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
@@ -463,16 +493,20 @@ class FingerprintCheck:
         """
         match_attempts = []
         for find_match in (self._match_by_label, self._match_by_key):
-            match = find_match()
-            if match is None:
+            row_match = find_match()
+            if row_match is None:
                 continue
             changed_columns = {
-                name for name in self._shared_names if self._has_changed_values(name, match)
+                name for name in self._shared_names if self._has_changed_values(name, row_match)
             }
-            reason_by_summed_column = self._find_summed_columns(match.match_mask, changed_columns)
-            reasons = dict.fromkeys(changed_columns, OVERWRITTEN_REASON) | reason_by_summed_column
-            match_attempts.append((match, changed_columns, reasons))
-            if not reasons:
+            reason_by_summed_column = self._find_summed_columns(
+                row_match.match_mask, changed_columns
+            )
+            reason_by_column = (
+                dict.fromkeys(changed_columns, OVERWRITTEN_REASON) | reason_by_summed_column
+            )
+            match_attempts.append((row_match, changed_columns, reason_by_column))
+            if not reason_by_column:
                 break
         return match_attempts
 
@@ -515,38 +549,38 @@ class FingerprintCheck:
             if self._fingerprint.missing_counts_and_hashes[name][0]
         }
 
-    def _hash_column(self, name: str) -> Hashes:
+    def _hash_column(self, column_name: str) -> Hashes:
         """Return the hashes of the cells that a column has now; they are computed only once."""
-        if name not in self._cell_hashes:
-            self._cell_hashes[name] = hash_cells(self._arrays[name])
-        return self._cell_hashes[name]
+        if column_name not in self._cell_hashes:
+            self._cell_hashes[column_name] = hash_cells(self._arrays[column_name])
+        return self._cell_hashes[column_name]
 
-    def _has_changed_values(self, name: str, match: RowMatch) -> bool:
+    def _has_changed_values(self, column_name: str, row_match: RowMatch) -> bool:
         """Return whether the values of a column differ from those that were read.
 
-        Only rows that ``match`` found among the rows that were read are compared.
+        Only rows that ``row_match`` found among the rows that were read are compared.
         """
-        if not self._is_missing_count_plausible(name):
+        if not self._is_missing_count_plausible(column_name):
             return True
-        (original_hashes,) = self._fingerprint.cell_hashes_of([name])
-        match_mask = match.match_mask
+        (original_hashes,) = self._fingerprint.cell_hashes_of([column_name])
+        match_mask = row_match.match_mask
         compares_all_rows = self._fingerprint.is_complete or match_mask.all()
-        hashes = (
-            self._hash_column(name)[match_mask]
+        cell_hashes = (
+            self._hash_column(column_name)[match_mask]
             if compares_all_rows
-            else hash_cells(self._arrays[name][match_mask])
+            else hash_cells(self._arrays[column_name][match_mask])
         )
-        hashes = _truncate_hashes(hashes, self._fingerprint.is_sample)
-        if match.original_row_hashes.is_unique:
-            return not np.array_equal(original_hashes[match.positions[match_mask]], hashes)
+        cell_hashes = _truncate_hashes(cell_hashes, self._fingerprint.is_sample)
+        if row_match.original_row_hashes.is_unique:
+            return not np.array_equal(original_hashes[row_match.positions[match_mask]], cell_hashes)
         original_cell_hashes = _combine_hashes(
-            match.original_row_hashes.to_numpy(), original_hashes
+            row_match.original_row_hashes.to_numpy(), original_hashes
         )
         return not np.isin(
-            _combine_hashes(match.row_hashes[match_mask], hashes), original_cell_hashes
+            _combine_hashes(row_match.row_hashes[match_mask], cell_hashes), original_cell_hashes
         ).all()
 
-    def _is_missing_count_plausible(self, name: str) -> bool:
+    def _is_missing_count_plausible(self, column_name: str) -> bool:
         """Return whether an unchanged column could have as many missing values as this column has.
 
         The result is False if, for example, missing values were filled. If all rows were hashed,
@@ -555,15 +589,20 @@ class FingerprintCheck:
         # The cells themselves are compared.
         if self._fingerprint.is_complete:
             return True
-        missing_before = self._fingerprint.missing_counts_and_hashes.get(name, (0,))[0]
+        missing_count_before = self._fingerprint.missing_counts_and_hashes.get(column_name, (0,))[0]
         row_count = len(self._index)
         read_row_count = self._fingerprint.row_count
-        missing_now = int(self._arrays[name].isna().sum())
+        missing_count_now = int(self._arrays[column_name].isna().sum())
         if row_count == read_row_count:
-            return missing_now == missing_before
-        if missing_before - missing_now > read_row_count - row_count > 0 and self._index.is_unique:
+            return missing_count_now == missing_count_before
+        if (
+            missing_count_before - missing_count_now > read_row_count - row_count > 0
+            and self._index.is_unique
+        ):
             return False  # more were missing than rows are gone: some were filled
-        return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
+        return missing_count_now * read_row_count <= missing_count_before * max(
+            row_count, read_row_count
+        )
 
     def _match_by_label(self) -> RowMatch | None:
         """Find, by its index label, the position that each row had when it was read.
@@ -578,9 +617,12 @@ class FingerprintCheck:
         is_sampled_range = fingerprint.label_range is not None and not fingerprint.is_complete
         if is_sampled_range and not self._is_in_read_range:
             return None
-        hashes = [*_hash_labels(self._index), *map(self._hash_column, fingerprint.label_columns)]
-        match = self._match_rows(hashes, fingerprint.label_index, is_by_key=False)
-        return match if is_sampled_range or self._has_enough_matches(match) else None
+        level_hash_arrays = [
+            *_hash_labels(self._index),
+            *map(self._hash_column, fingerprint.label_columns),
+        ]
+        row_match = self._match_rows(level_hash_arrays, fingerprint.label_index, is_by_key=False)
+        return row_match if is_sampled_range or self._has_enough_matches(row_match) else None
 
     def _match_by_key(self) -> RowMatch | None:
         """Find, by its key, the position that each row had when it was read; None if impossible."""
@@ -590,31 +632,38 @@ class FingerprintCheck:
         )
         if not len(self._fingerprint.key_hashes) or not has_key:
             return None
-        column_hashes = [self._hash_column(name) for name in self._key_names]
-        match = self._match_rows(column_hashes, self._fingerprint.key_index, is_by_key=True)
-        return match if self._has_enough_matches(match) else None
+        column_hash_arrays = [self._hash_column(name) for name in self._key_names]
+        row_match = self._match_rows(
+            column_hash_arrays, self._fingerprint.key_index, is_by_key=True
+        )
+        return row_match if self._has_enough_matches(row_match) else None
 
     def _match_rows(
-        self, column_hashes: list[Hashes], original_row_hashes: pd.Index, *, is_by_key: bool
+        self, column_hash_arrays: list[Hashes], original_row_hashes: pd.Index, *, is_by_key: bool
     ) -> RowMatch:
         """Find, by a hash of the row, the position that each row had when it was read.
 
-        The hash of a row is combined from ``column_hashes``, which has the hashes of its index
+        The hash of a row is combined from ``column_hash_arrays``, which has the hashes of its index
         labels or of its key columns, as one array per level or column. It is looked up among the
         hashes in ``original_row_hashes``.
         """
-        hashes = combine_to_row_hashes(column_hashes, self._fingerprint.is_sample)
+        row_hashes = combine_to_row_hashes(column_hash_arrays, self._fingerprint.is_sample)
         return RowMatch(
-            hashes, original_row_hashes, find_positions(hashes, original_row_hashes), is_by_key
+            row_hashes,
+            original_row_hashes,
+            find_positions(row_hashes, original_row_hashes),
+            is_by_key,
         )
 
-    def _has_enough_matches(self, match: RowMatch) -> bool:
+    def _has_enough_matches(self, row_match: RowMatch) -> bool:
         """Return whether enough rows were found among those that were read.
 
         All rows must be found. If only a sample was hashed, one row is enough.
         """
         return bool(
-            match.match_mask.all() if self._fingerprint.is_complete else match.match_mask.any()
+            row_match.match_mask.all()
+            if self._fingerprint.is_complete
+            else row_match.match_mask.any()
         )
 
     @cached_property

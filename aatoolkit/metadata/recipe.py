@@ -84,12 +84,21 @@ def renumber(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
     >>> renumber(["do", "concat", {}, [["read", 0, "t"]]], {0: 3})
     ['do', 'concat', {}, [['read', 3, 't']]]
     """
-    step_kind, *fields = recipe
+    step_kind, *step_fields = recipe
     if step_kind == READ:
-        return [READ, new_positions.get(fields[0], -1), fields[1]]
+        return [READ, new_positions.get(step_fields[0], -1), step_fields[1]]
     if step_kind == CALL:
-        return [CALL, fields[0], fields[1], [renumber(child, new_positions) for child in fields[2]]]
-    return [VIEW, renumber(fields[0], new_positions), fields[1]] if step_kind == VIEW else recipe
+        return [
+            CALL,
+            step_fields[0],
+            step_fields[1],
+            [renumber(input_recipe, new_positions) for input_recipe in step_fields[2]],
+        ]
+    return (
+        [VIEW, renumber(step_fields[0], new_positions), step_fields[1]]
+        if step_kind == VIEW
+        else recipe
+    )
 
 
 def to_stored_recipe(recipe: Recipe) -> Recipe:
@@ -119,19 +128,23 @@ def dump_positions(positions: Positions) -> list[int]:
     >>> load_positions(dump_positions(np.array([5, 1, 1]))).tolist()
     [5, 1, 1]
     """
-    differences = np.diff(positions, prepend=0)
-    run_starts = np.flatnonzero(np.diff(differences, prepend=differences[:1] + 1))
-    repeat_counts = np.diff(run_starts, append=len(differences))
-    return np.column_stack([differences[run_starts], repeat_counts]).ravel().tolist()
+    position_differences = np.diff(positions, prepend=0)
+    run_start_positions = np.flatnonzero(
+        np.diff(position_differences, prepend=position_differences[:1] + 1)
+    )
+    repeat_counts = np.diff(run_start_positions, append=len(position_differences))
+    return (
+        np.column_stack([position_differences[run_start_positions], repeat_counts]).ravel().tolist()
+    )
 
 
 def load_positions(difference_runs: Sequence[int]) -> Positions:
     """Decompress the result of `dump_positions` to an array of row positions."""
-    differences, repeat_counts = np.array(difference_runs, np.intp).reshape(-1, 2).T
-    return np.cumsum(np.repeat(differences, repeat_counts))
+    position_differences, repeat_counts = np.array(difference_runs, np.intp).reshape(-1, 2).T
+    return np.cumsum(np.repeat(position_differences, repeat_counts))
 
 
-def dump_values(values: pd.Series) -> list[Any] | None:
+def dump_values(column_values: pd.Series) -> list[Any] | None:
     """Return the dtype and values of a column as a JSON value; None if it could not be restored.
 
     Examples
@@ -140,17 +153,18 @@ def dump_values(values: pd.Series) -> list[Any] | None:
     >>> dump_values(pd.Series(["a", None], dtype="string"))
     ['string', ['a', None]]
     """
-    if len(values) > _MAX_STORED_CELLS:
+    if len(column_values) > _MAX_STORED_CELLS:
         return None
-    cells = values.astype(object).where(values.notna(), None).tolist()
-    cells = [
-        cell if isinstance(cell, bool | int | float | str | None) else str(cell) for cell in cells
+    cell_values = column_values.astype(object).where(column_values.notna(), None).tolist()
+    cell_values = [
+        cell if isinstance(cell, bool | int | float | str | None) else str(cell)
+        for cell in cell_values
     ]
-    dtype_and_cells = [str(values.dtype), cells]
+    dtype_and_cells = [str(column_values.dtype), cell_values]
     try:
-        parsed_values = load_values(json.loads(json.dumps(dtype_and_cells)))
-        is_restorable = parsed_values.dtype == values.dtype and parsed_values.equals(
-            values.reset_index(drop=True)
+        restored_values = load_values(json.loads(json.dumps(dtype_and_cells)))
+        is_restorable = restored_values.dtype == column_values.dtype and restored_values.equals(
+            column_values.reset_index(drop=True)
         )
     except (TypeError, ValueError):
         return None

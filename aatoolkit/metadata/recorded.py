@@ -57,10 +57,10 @@ def record_call_as(verb: str, *frame_parameters: str) -> Callable[[Callable[P, R
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
             bound_call = _find_signature(function).bind(*args, **kwargs)
-            for name in frame_parameters:  # an iterator is read once
-                frames = bound_call.arguments.get(name)
+            for parameter_name in frame_parameters:  # an iterator is read once
+                frames = bound_call.arguments.get(parameter_name)
                 if isinstance(frames, Iterator):
-                    bound_call.arguments[name] = [*frames]
+                    bound_call.arguments[parameter_name] = [*frames]
             with cache_checks():
                 result = function(*bound_call.args, **bound_call.kwargs)
                 frame: Any = result
@@ -89,13 +89,16 @@ def cache_checks() -> Iterator[None]:
 
 
 def record_recipe(
-    result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], frame_parameters: Iterable[str]
+    result_frame: pd.DataFrame,
+    verb: str,
+    arguments: Mapping[str, Any],
+    frame_parameters: Iterable[str],
 ) -> None:
     """Record in a DataFrame's metadata how it was made.
 
     Parameters
     ----------
-    result : pandas.DataFrame
+    result_frame : pandas.DataFrame
         The DataFrame; its metadata is changed.
     verb : str
         The name of the method of ``df.aa`` that returned it.
@@ -105,24 +108,24 @@ def record_recipe(
         The names of the arguments that are a DataFrame or several.
     """
     input_frames: list[pd.DataFrame] = []
-    json_arguments = dict(arguments)
+    argument_by_parameter = dict(arguments)
     for parameter_name in frame_parameters:
-        argument: Any = json_arguments.get(parameter_name)
+        argument: Any = argument_by_parameter.get(parameter_name)
         if hasattr(argument, "attrs"):
-            json_arguments[parameter_name] = len(input_frames)
+            argument_by_parameter[parameter_name] = len(input_frames)
             input_frames.append(argument)
         elif argument is not None:
             argument_frames = [*argument.values()] if isinstance(argument, Mapping) else [*argument]
-            json_arguments[parameter_name] = [
+            argument_by_parameter[parameter_name] = [
                 *range(len(input_frames), len(input_frames) + len(argument_frames))
             ]
             input_frames += argument_frames
-    json_arguments |= {
+    argument_by_parameter |= {
         parameter_name: argument
-        for parameter_name, argument in json_arguments.pop("options", {}).items()
+        for parameter_name, argument in argument_by_parameter.pop("options", {}).items()
         if argument
     }
-    metadata, _ = metadata_and_responses(result)
+    metadata, _ = metadata_and_responses(result_frame)
     recipe_inputs = [recipe_and_responses(frame) for frame in input_frames]
     sources = dict.fromkeys(
         (
@@ -131,24 +134,29 @@ def record_recipe(
         )
     )
     position_by_source = {source: position for position, source in enumerate(sources)}
-    serialized_arguments = {}
-    refused_names = []
-    for parameter_name, argument in json_arguments.items():
+    json_by_parameter = {}
+    refused_parameters = []
+    for parameter_name, argument in argument_by_parameter.items():
         try:
-            serialized_arguments[parameter_name] = _serialize(argument)
+            json_by_parameter[parameter_name] = _serialize(argument)
         except TypeError:
-            refused_names.append(parameter_name)
+            refused_parameters.append(parameter_name)
     input_recipes = [
         renumber(
             input_recipe, {i: position_by_source[source] for i, source in enumerate(input_sources)}
         )
         for input_recipe, input_sources, _ in recipe_inputs
     ]
-    recipe = [CALL, verb, serialized_arguments, input_recipes]
-    if refused_names:
-        recipe = [END, f"{verb} was given {', '.join(refused_names)}, which cannot be written down"]
+    recipe = [CALL, verb, json_by_parameter, input_recipes]
+    if refused_parameters:
+        recipe = [
+            END,
+            f"{verb} was given {', '.join(refused_parameters)}, which cannot be written down",
+        ]
     responses = [response for _, _, held_responses in recipe_inputs for response in held_responses]
-    replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
+    replace_metadata(
+        result_frame, replace(metadata, recipe=recipe, sources=tuple(sources)), responses
+    )
 
 
 _GROUPER_FIELDS = ("key", "closed", "label", "origin", "dropna", "sort", "convention")
@@ -225,57 +233,69 @@ def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...
         Those of the responses that are in memory.
     """
     metadata, responses = metadata_and_responses(frame)
-    pandas_changes: dict[str, Any] = {}
+    change_by_kind: dict[str, Any] = {}
     if metadata.recipe is None:
-        reason = "it does not say how it was made" if has_metadata(frame) else UNKNOWN_ORIGIN_REASON
-        _add_changed_values(frame, map(str, frame.columns), pandas_changes)
-        return [VIEW, [END, reason], {**pandas_changes, "size": len(frame)}], (), ()
+        reason_text = (
+            "it does not say how it was made" if has_metadata(frame) else UNKNOWN_ORIGIN_REASON
+        )
+        _add_changed_values(frame, map(str, frame.columns), change_by_kind)
+        return [VIEW, [END, reason_text], {**change_by_kind, "size": len(frame)}], (), ()
     fingerprint = original_fingerprint(frame, metadata) or Fingerprint()
     fingerprint_check = fingerprint_check_of(frame)
-    positions, unchanged_columns = fingerprint_check.match_original() or (None, set())
-    if positions is None:
-        pandas_changes["lost"] = "which of its rows were taken cannot be seen any longer"
-    elif len(positions) != fingerprint.row_count or (np.diff(positions, prepend=-1) != 1).any():
-        pandas_changes["rows"] = dump_positions(positions)
-    arrays = arrays_of(frame)
+    row_positions, unchanged_columns = fingerprint_check.match_original() or (None, set())
+    if row_positions is None:
+        change_by_kind["lost"] = "which of its rows were taken cannot be seen any longer"
+    elif (
+        len(row_positions) != fingerprint.row_count
+        or (np.diff(row_positions, prepend=-1) != 1).any()
+    ):
+        change_by_kind["rows"] = dump_positions(row_positions)
+    array_by_name = arrays_of(frame)
     column_items = metadata.columns.items()
     unchanged_columns |= {
         name
         for name, column in column_items
         if column.availability.status in EMPTY and fingerprint_check.is_column_empty(name)
     }
-    changed_columns = [name for name in arrays if name not in unchanged_columns]
-    if {*metadata.columns} - {*arrays}:
-        pandas_changes["columns"] = [name for name in arrays if name not in changed_columns]
+    changed_columns = [name for name in array_by_name if name not in unchanged_columns]
+    if {*metadata.columns} - {*array_by_name}:
+        change_by_kind["columns"] = [name for name in array_by_name if name not in changed_columns]
     if index_names(frame.index) != fingerprint.index_names:
-        pandas_changes["index"] = [*index_names(frame.index)]
-    elif "rows" in pandas_changes and frame.index.equals(pd.RangeIndex(len(frame))):
-        pandas_changes["index"] = "range"
-    _add_changed_values(frame, changed_columns, pandas_changes)
-    recipe = [VIEW, metadata.recipe, pandas_changes] if pandas_changes else metadata.recipe
+        change_by_kind["index"] = [*index_names(frame.index)]
+    elif "rows" in change_by_kind and frame.index.equals(pd.RangeIndex(len(frame))):
+        change_by_kind["index"] = "range"
+    _add_changed_values(frame, changed_columns, change_by_kind)
+    recipe = [VIEW, metadata.recipe, change_by_kind] if change_by_kind else metadata.recipe
     return recipe, metadata.sources, responses
 
 
-def is_column_changed(frame: pd.DataFrame, name: str) -> bool:
+def is_column_changed(frame: pd.DataFrame, column_name: str) -> bool:
     """Return whether the values of a column have certainly changed since metadata was attached."""
-    change_check = fingerprint_check_of(frame)
-    original_match = change_check.match_original()
-    return original_match is not None and name in change_check.hashed_columns - original_match[1]
+    fingerprint_check = fingerprint_check_of(frame)
+    original_match = fingerprint_check.match_original()
+    return (
+        original_match is not None
+        and column_name in fingerprint_check.hashed_columns - original_match[1]
+    )
 
 
 def _add_changed_values(
-    frame: pd.DataFrame, column_names: Iterable[str], pandas_changes: dict[str, Any]
+    frame: pd.DataFrame, column_names: Iterable[str], change_by_kind: dict[str, Any]
 ) -> None:
-    """Add the values of columns that plain pandas operations set to ``pandas_changes``.
+    """Add the values of columns that plain pandas operations set to ``change_by_kind``.
 
-    The values are added to ``changes["values"]``. If the values of a column cannot be stored, its
-    name is added to ``changes["unknown"]``.
+    The values are added to ``change_by_kind["values"]``. If the values of a column cannot be
+    stored, its name is added to ``change_by_kind["unknown"]``.
     """
-    arrays = arrays_of(frame)
-    for name in column_names:
-        dumped_values = dump_values(pd.Series(arrays[name])) if name in arrays else None
+    array_by_name = arrays_of(frame)
+    for column_name in column_names:
+        dumped_values = (
+            dump_values(pd.Series(array_by_name[column_name]))
+            if column_name in array_by_name
+            else None
+        )
         if dumped_values is None:
             # The column is too long, or cannot be converted to JSON.
-            pandas_changes.setdefault("unknown", []).append(name)
+            change_by_kind.setdefault("unknown", []).append(column_name)
         else:
-            pandas_changes.setdefault("values", {})[name] = dumped_values
+            change_by_kind.setdefault("values", {})[column_name] = dumped_values

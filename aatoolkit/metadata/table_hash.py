@@ -79,15 +79,15 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
         table = _to_arrow(table)
     names_and_kinds = []
     hashed_buffers = []
-    for name, values in zip(table.column_names, table.columns, strict=True):
+    for name, column_array in zip(table.column_names, table.columns, strict=True):
         try:
-            value_kind, encoded_values = _encode_column(values)
+            value_kind, encoded_values = _encode_column(column_array)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
         names_and_kinds.append([name, value_kind])
         hashed_buffers += encoded_values
-    header = {"columns": names_and_kinds, "rows": table.num_rows}
-    hasher = hashlib.sha256(_HASH_TITLE_LINE + canonical_json(header).encode() + b"\n")
+    header_dict = {"columns": names_and_kinds, "rows": table.num_rows}
+    hasher = hashlib.sha256(_HASH_TITLE_LINE + canonical_json(header_dict).encode() + b"\n")
     for buffer in hashed_buffers:
         hasher.update(buffer)
     return hasher.hexdigest()
@@ -118,8 +118,8 @@ def _encode_column(column: Any) -> _KindAndBytes:
         # numpy writes a missing number as NaN.
         array = array.cast(pa.float64())
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
-    kind, buffers = _encode_values(array)
-    return kind, [_encode_numbers(pc.is_valid(array), pa.uint8()), *buffers]
+    value_kind, value_buffers = _encode_values(array)
+    return value_kind, [_encode_numbers(pc.is_valid(array), pa.uint8()), *value_buffers]
 
 
 def _encode_values(array: pa.Array) -> _KindAndBytes:
@@ -148,8 +148,8 @@ def _encode_values(array: pa.Array) -> _KindAndBytes:
     if arrow_types.is_list(arrow_type) or arrow_types.is_large_list(arrow_type):
         items_array = array.flatten()
         item_kind, encoded_items = _encode_column(items_array if len(items_array) else pa.nulls(0))
-        lengths = _encode_numbers(pc.list_value_length(array), pa.int64())
-        return f"list<{item_kind}>", [lengths, *encoded_items]
+        length_bytes = _encode_numbers(pc.list_value_length(array), pa.int64())
+        return f"list<{item_kind}>", [length_bytes, *encoded_items]
     raise TypeError(f"{arrow_type} is not of any kind that responses hold")
 
 
@@ -157,12 +157,15 @@ def _encode_texts(array: pa.Array) -> list[bytes | memoryview]:
     """Return the bytes of texts: the length of each text in bytes, then all texts in UTF-8."""
     # A null may have bytes in the buffer, which do not count.
     texts = pc.fill_null(array, "")
-    _, offset_buffer, utf8 = texts.buffers()
+    _, offset_buffer, utf8_buffer = texts.buffers()
     offsets = np.frombuffer(offset_buffer or bytes(8), np.int64)[
         texts.offset : texts.offset + len(texts) + 1
     ]
-    lengths = _encode_numbers(pa.array(np.diff(offsets)), pa.int64())
-    return [lengths, b"" if utf8 is None else memoryview(utf8)[offsets[0] : offsets[-1]]]
+    length_bytes = _encode_numbers(pa.array(np.diff(offsets)), pa.int64())
+    return [
+        length_bytes,
+        b"" if utf8_buffer is None else memoryview(utf8_buffer)[offsets[0] : offsets[-1]],
+    ]
 
 
 def _encode_numbers(array: pa.Array, arrow_type: pa.DataType) -> bytes:

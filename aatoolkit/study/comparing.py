@@ -85,22 +85,27 @@ class StudyDiff:
             return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
         changes_by_kind = [*self.changes.groupby("kind", sort=False)]
         counts_text = ", ".join(
-            counted(len(rows), str(kind).replace("availability", "state"))
-            for kind, rows in changes_by_kind
+            counted(len(kind_changes), str(kind).replace("availability", "state"))
+            for kind, kind_changes in changes_by_kind
         )
-        lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts_text}>"]
-        for kind, rows in changes_by_kind:
-            lines += [f"  {kind}: {sentence}" for sentence in difference_sentences(rows)]
-            if len(rows) > MAX_LISTED_DIFFERENCES:
-                lines.append(
-                    f"  {kind}: {len(rows) - MAX_LISTED_DIFFERENCES:,} more; .changes has all"
+        message_lines = [
+            f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts_text}>"
+        ]
+        for kind, kind_changes in changes_by_kind:
+            message_lines += [
+                f"  {kind}: {sentence}" for sentence in make_difference_sentences(kind_changes)
+            ]
+            if len(kind_changes) > MAX_LISTED_DIFFERENCES:
+                message_lines.append(
+                    f"  {kind}: {len(kind_changes) - MAX_LISTED_DIFFERENCES:,} more; .changes has "
+                    "all"
                 )
-        return "\n".join(lines)
+        return "\n".join(message_lines)
 
     _repr_pretty_ = print_wrapped
 
 
-def difference_sentences(changes: pd.DataFrame) -> list[str]:
+def make_difference_sentences(changes: pd.DataFrame) -> list[str]:
     """Return sentences on the largest differences between two studies or results.
 
     ``changes`` is a frame like `StudyDiff.changes`, with one row per difference. There are at most
@@ -112,57 +117,74 @@ def difference_sentences(changes: pd.DataFrame) -> list[str]:
     change_sizes /= change_sizes.groupby(
         [changes["table"], changes["column"]], dropna=False
     ).transform("max")
-    largest_changes = change_sizes.fillna(0).nlargest(MAX_LISTED_DIFFERENCES).index
-    for row in changes.loc[largest_changes].astype(object).to_dict("records"):
-        row = {str(name): value for name, value in row.items() if not pd.isna(value)}
-        location_columns = [name for name in _LOCATION_COLUMNS if name in row and name != "host"]
-        location = " ".join(
-            f"[{row[name]}]" if name == "key" else str(row[name]) for name in location_columns
+    largest_change_labels = change_sizes.fillna(0).nlargest(MAX_LISTED_DIFFERENCES).index
+    for change_fields in changes.loc[largest_change_labels].astype(object).to_dict("records"):
+        change_fields = {
+            str(field_name): field_value
+            for field_name, field_value in change_fields.items()
+            if not pd.isna(field_value)
+        }
+        location_columns = [
+            field_name
+            for field_name in _LOCATION_COLUMNS
+            if field_name in change_fields and field_name != "host"
+        ]
+        location_text = " ".join(
+            f"[{change_fields[field_name]}]"
+            if field_name == "key"
+            else str(change_fields[field_name])
+            for field_name in location_columns
         )
-        before_and_after = [row.get("before", "nothing"), row.get("after", "nothing")]
+        before_and_after = [
+            change_fields.get("before", "nothing"),
+            change_fields.get("after", "nothing"),
+        ]
         difference_text = f"{before_and_after[0]} → {before_and_after[1]}"
-        if row["kind"] != "cell" and "nothing" in before_and_after:
+        if change_fields["kind"] != "cell" and "nothing" in before_and_after:
             difference_text = "only before" if before_and_after[1] == "nothing" else "only after"
-        change_text = f" ({row['change']:+.6g})" if "change" in row else ""
-        sentences.append(visible(f"{location}: {difference_text}{change_text}"))
+        change_text = f" ({change_fields['change']:+.6g})" if "change" in change_fields else ""
+        sentences.append(visible(f"{location_text}: {difference_text}{change_text}"))
     return sentences
 
 
-def frame_differences(
-    before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]
+def find_frame_differences(
+    old_frame: pd.DataFrame, new_frame: pd.DataFrame, key_columns: Sequence[str]
 ) -> pd.DataFrame:
     """Return a frame like `StudyDiff.changes` of the rows and cells that differ between two frames.
 
-    Rows match if the columns ``key`` are equal. If ``key`` is empty or not unique, rows match by
-    position.
+    Rows match if the columns ``key_columns`` are equal. If ``key_columns`` is empty or not unique,
+    rows match by position.
     """
-    frames = [flatten_index(frame) for frame in (before, after)]
+    frames = [flatten_index(frame) for frame in (old_frame, new_frame)]
     comparable_frames = [
         pd.DataFrame({str(name): _to_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
-    row_labels = [_row_labels(frame, key) for frame in comparable_frames]
-    if not key or any(labels.has_duplicates for labels in row_labels):
-        row_labels = [
+    labels_of_frames = [_make_row_labels(frame, key_columns) for frame in comparable_frames]
+    if not key_columns or any(labels.has_duplicates for labels in labels_of_frames):
+        labels_of_frames = [
             pd.RangeIndex(len(frame)).map(lambda position: f"row={position}")
             for frame in comparable_frames
         ]
-    before_frame, after_frame = (
-        frame.set_axis(labels) for frame, labels in zip(comparable_frames, row_labels, strict=True)
+    old_comparable_frame, new_comparable_frame = (
+        frame.set_axis(labels)
+        for frame, labels in zip(comparable_frames, labels_of_frames, strict=True)
     )
     difference_frames = [
         pd.DataFrame(
             {"kind": "row", "key": labels.difference(other_labels, sort=False), value_column: "row"}
         )
         for value_column, labels, other_labels in (
-            ("before", before_frame.index, after_frame.index),
-            ("after", after_frame.index, before_frame.index),
+            ("before", old_comparable_frame.index, new_comparable_frame.index),
+            ("after", new_comparable_frame.index, old_comparable_frame.index),
         )
     ]
-    common_labels = before_frame.index.intersection(after_frame.index, sort=False)
-    for column in before_frame.columns.intersection(after_frame.columns, sort=False):
-        old_cells = before_frame.loc[common_labels, column]
-        new_cells = after_frame.loc[common_labels, column]
+    common_labels = old_comparable_frame.index.intersection(new_comparable_frame.index, sort=False)
+    for column_name in old_comparable_frame.columns.intersection(
+        new_comparable_frame.columns, sort=False
+    ):
+        old_cells = old_comparable_frame.loc[common_labels, column_name]
+        new_cells = new_comparable_frame.loc[common_labels, column_name]
         is_numeric = all(
             pd.api.types.is_numeric_dtype(cells) and cells.dtype != "boolean"
             for cells in (old_cells, new_cells)
@@ -176,18 +198,23 @@ def frame_differences(
         )
         old_cells = old_cells[is_changed]
         new_cells = new_cells[is_changed]
-        location = {"kind": "cell", "key": old_cells.index, "column": column}
-        cell_texts = {"before": as_texts(old_cells).array, "after": as_texts(new_cells).array}
+        location_columns = {"kind": "cell", "key": old_cells.index, "column": column_name}
+        text_columns = {"before": as_texts(old_cells).array, "after": as_texts(new_cells).array}
         change_column = {"change": (new_cells - old_cells).array} if is_numeric else {}
-        difference_frames.append(pd.DataFrame({**location, **cell_texts, **change_column}))
+        difference_frames.append(
+            pd.DataFrame({**location_columns, **text_columns, **change_column})
+        )
     return concat_differences(difference_frames)
 
 
-def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
+def _make_row_labels(frame: pd.DataFrame, key_columns: Sequence[str]) -> pd.Index:
     """Return a label for each row from its key columns, such as ``brand=Acme, rank=1``."""
-    key_texts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
+    key_text_columns = [
+        f"{key_column}=" + frame[key_column].astype("string").fillna("nothing")
+        for key_column in key_columns
+    ]
     return pd.Index(
-        [", ".join(row_texts) for row_texts in zip(*key_texts, strict=True)], dtype="string"
+        [", ".join(row_texts) for row_texts in zip(*key_text_columns, strict=True)], dtype="string"
     )
 
 
@@ -200,15 +227,18 @@ def _to_comparable(column: pd.Series) -> pd.Series:
     return column
 
 
-def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def concat_differences(difference_frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate frames that have some or all of the columns of `StudyDiff.changes`.
 
     The result has all of these columns; where a frame lacks one, its values are missing.
     """
-    dtypes = dict.fromkeys(_DIFFERENCE_COLUMNS, "string") | {"change": "Float64"}
-    all_frames = (pd.DataFrame(), *(frame for frame in frames if len(frame)))
+    dtype_by_column = dict.fromkeys(_DIFFERENCE_COLUMNS, "string") | {"change": "Float64"}
+    all_frames = (pd.DataFrame(), *(frame for frame in difference_frames if len(frame)))
     return pd.concat(
-        [frame.reindex(columns=[*_DIFFERENCE_COLUMNS]).astype(dtypes) for frame in all_frames],
+        [
+            frame.reindex(columns=[*_DIFFERENCE_COLUMNS]).astype(dtype_by_column)
+            for frame in all_frames
+        ],
         ignore_index=True,
     )
 
@@ -216,10 +246,10 @@ def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 # -- two studies -------------------------------------------------------------------------------
 
 
-def compare_studies(before: Study, after: Study) -> StudyDiff:
-    """Return the differences from the study ``before`` to the study ``after``."""
-    records_of_studies = before._current_records, after._current_records
-    for study in (before, after):
+def compare_studies(old_study: Study, new_study: Study) -> StudyDiff:
+    """Return the differences between an older and a newer study."""
+    records_of_studies = old_study._current_records, new_study._current_records
+    for study in (old_study, new_study):
         for record in study._current_records:
             study._read_body(record)  # equal recorded hashes do not show that bytes were altered
     # Requests are matched by service only if the same request went to several services.
@@ -227,43 +257,49 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
         len({record.request.key[1:] for record in records}) < len(records)
         for records in records_of_studies
     )
-    key_start = 0 if has_several_services else 1
-    before_records, after_records = (
-        {record.request.key[key_start:]: record for record in records}
+    key_start_index = 0 if has_several_services else 1
+    old_record_by_key, new_record_by_key = (
+        {record.request.key[key_start_index:]: record for record in records}
         for records in records_of_studies
     )
     difference_frames = []
     same_count = 0
-    for request_key in sorted(before_records.keys() | after_records.keys()):
-        before_record = before_records.get(request_key)
-        after_record = after_records.get(request_key)
-        response_texts = {
+    for request_key in sorted(old_record_by_key.keys() | new_record_by_key.keys()):
+        old_record = old_record_by_key.get(request_key)
+        new_record = new_record_by_key.get(request_key)
+        text_by_column = {
             value_column: record and f"{record.status} {record.sha256[:12]}"
-            for value_column, record in (("before", before_record), ("after", after_record))
+            for value_column, record in (("before", old_record), ("after", new_record))
         }
-        status_and_hash = [
-            record and (record.status, record.sha256) for record in (before_record, after_record)
+        statuses_and_hashes = [
+            record and (record.status, record.sha256) for record in (old_record, new_record)
         ]
-        if status_and_hash[0] == status_and_hash[1]:
+        if statuses_and_hashes[0] == statuses_and_hashes[1]:
             same_count += 1
             continue
-        record = before_record or after_records[request_key]
-        location: JsonObject = {
+        record = old_record or new_record_by_key[request_key]
+        location_fields: JsonObject = {
             "host": record.host,
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
         }
-        difference_frames.append(pd.DataFrame([{"kind": "response", **location, **response_texts}]))
-        if before_record and after_record:
-            before_tables = read_usable_tables(before, before_record)
-            after_tables = read_usable_tables(after, after_record)
-            for section in [name for name in before_tables if name in after_tables]:
-                for frame in _section_changes(before_tables[section], after_tables[section]):
-                    difference_frames.append(frame.assign(**location | {"section": section}))
+        difference_frames.append(
+            pd.DataFrame([{"kind": "response", **location_fields, **text_by_column}])
+        )
+        if old_record and new_record:
+            old_tables = read_usable_tables(old_study, old_record)
+            new_tables = read_usable_tables(new_study, new_record)
+            for section_name in [name for name in old_tables if name in new_tables]:
+                for difference_frame in _find_section_changes(
+                    old_tables[section_name], new_tables[section_name]
+                ):
+                    difference_frames.append(
+                        difference_frame.assign(**location_fields | {"section": section_name})
+                    )
     return StudyDiff(same_count, concat_differences(difference_frames))
 
 
-def _section_changes(before_tables: Tables, after_tables: Tables) -> Iterator[pd.DataFrame]:
+def _find_section_changes(old_tables: Tables, new_tables: Tables) -> Iterator[pd.DataFrame]:
     """Yield the differences between two responses of one section, as frames to concatenate.
 
     Each argument has the tables of one response. Each frame has differences of one kind, such as
@@ -272,7 +308,7 @@ def _section_changes(before_tables: Tables, after_tables: Tables) -> Iterator[pd
     """
     drift_frames = [
         tables.drift[["path", "kind"]].drop_duplicates("path")
-        for tables in (before_tables, after_tables)
+        for tables in (old_tables, new_tables)
     ]
     drift_changes = drift_frames[0].merge(
         drift_frames[1], on="path", how="outer", suffixes=(" before", " after")
@@ -280,30 +316,32 @@ def _section_changes(before_tables: Tables, after_tables: Tables) -> Iterator[pd
     drift_changes.columns = pd.Index(["column", "before", "after"])
     drift_changes = drift_changes[drift_changes["before"].isna() | drift_changes["after"].isna()]
     yield drift_changes.assign(kind="drift")
-    for table_name in [table_name for table_name in before_tables if table_name in after_tables]:
-        frames = before_tables[table_name], after_tables[table_name]
-        availabilities = [
+    for table_name in [table_name for table_name in old_tables if table_name in new_tables]:
+        frames = old_tables[table_name], new_tables[table_name]
+        availability_texts = [
             {
-                column: str(metadata.availability)
-                for column, metadata in metadata_of(frame).columns.items()
+                column_name: str(metadata.availability)
+                for column_name, metadata in metadata_of(frame).columns.items()
             }
             for frame in frames
         ]
         change_rows = [
-            (column, old_availability, availabilities[1][column])
-            for column, old_availability in availabilities[0].items()
-            if availabilities[1].get(column, old_availability) != old_availability
+            (column_name, old_text, availability_texts[1][column_name])
+            for column_name, old_text in availability_texts[0].items()
+            if availability_texts[1].get(column_name, old_text) != old_text
         ]
         availability_changes = pd.DataFrame(change_rows, columns=["column", "before", "after"])
         yield availability_changes.assign(kind="availability", table=table_name)
-        yield frame_differences(*frames, common_key(*frames)).assign(table=table_name)
+        yield find_frame_differences(*frames, find_common_key(*frames)).assign(table=table_name)
 
 
-def common_key(*frames: pd.DataFrame) -> list[str]:
+def find_common_key(*frames: pd.DataFrame) -> list[str]:
     """Return the key columns of the first frame if all frames have these columns; else []."""
-    key = [*metadata_of(frames[0]).key]
-    has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
-    return key if has_key else []
+    key_columns = [*metadata_of(frames[0]).key]
+    has_key_columns = all(
+        {*key_columns} <= {*frame.columns} and "_row" not in frame for frame in frames
+    )
+    return key_columns if has_key_columns else []
 
 
 # -- named results ---------------------------------------------------------------------------------
@@ -332,11 +370,15 @@ class Results(MutableMapping[str, pd.DataFrame]):
     @property
     def _rerun_files(self) -> FolderFiles | None:
         """The files to which a rerun writes its results; None if this process is not a rerun."""
-        path = read_rerun_path()
-        folder = read_rerun_path(RERUN_RESULTS_ENV)
-        if not path or not folder or open_files(path).read(SEAL_FILE) != self._study._read_seal():
+        study_path = read_rerun_path()
+        results_folder = read_rerun_path(RERUN_RESULTS_ENV)
+        if (
+            not study_path
+            or not results_folder
+            or open_files(study_path).read(SEAL_FILE) != self._study._read_seal()
+        ):
             return None
-        return FolderFiles(folder)
+        return FolderFiles(results_folder)
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -345,12 +387,12 @@ class Results(MutableMapping[str, pd.DataFrame]):
         study_files = rerun_files or self._study._files
         if not study_files.has(RESULTS_FILE):
             return {}
-        entries = parse_result_entries(
+        entry_by_name = parse_result_entries(
             (rerun_files.read if rerun_files else self._study._read_verified)(RESULTS_FILE)
         )
-        if entries is None:
+        if entry_by_name is None:
             raise self._study._unusable_error(f"{RESULTS_FILE} does not hold results")
-        return {name: entry["hash"] for name, entry in entries.items()}
+        return {name: entry["hash"] for name, entry in entry_by_name.items()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.hashes)
@@ -362,15 +404,15 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return name in self.hashes
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        digest = self._digest(name)
+        result_hash = self._find_hash(name)
         rerun_files = self._rerun_files
-        file_name = result_file_name(digest)
+        file_name = result_file_name(result_hash)
         frame = parse_parquet((rerun_files or self._study._files).read(file_name))
-        if frame is None or logical_hash(frame) != digest:
+        if frame is None or logical_hash(frame) != result_hash:
             raise self._study._unusable_error(f"{file_name} is not what was sealed")
         return frame
 
-    def _digest(self, name: str) -> str:
+    def _find_hash(self, name: str) -> str:
         """Return the hash of the result ``name``; raise `ItemNotFound` if there is none."""
         hashes = self.hashes
         if name not in hashes:
@@ -390,7 +432,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     def __delitem__(self, name: str) -> None:
         with self._study._require_writer().locked_manifest():
-            self._digest(name)
+            self._find_hash(name)
             unseal(self._study.path)
             _update_result_entries(self._study.path, name, None)
 
@@ -418,53 +460,55 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 def _update_result_entries(folder: Path, name: str, entry: JsonObject | None) -> None:
     """Set the entry of a result in ``results.json``, or remove it if ``entry`` is None."""
-    entries = read_result_entries(folder)
-    old_entry = entries.pop(name, None)
+    entry_by_name = read_result_entries(folder)
+    old_entry = entry_by_name.pop(name, None)
     if entry is not None:
         if old_entry is not None and old_entry["hash"] != entry["hash"]:
             raise StudyError(
                 f"another result is named {name!r}; choose another name, or delete that one first: "
                 f"study.results.pop({name!r}, None)"
             )
-        entries[name] = entry
-    json_entries = [{"name": name, **entry} for name, entry in entries.items()]
-    write_bytes(folder / RESULTS_FILE, format_json("results", results=json_entries))
+        entry_by_name[name] = entry
+    entry_dicts = [{"name": name, **entry} for name, entry in entry_by_name.items()]
+    write_bytes(folder / RESULTS_FILE, format_json("results", results=entry_dicts))
 
 
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     """Write a result to a folder: its Parquet file, then its entry in ``results.json``."""
-    digest = logical_hash(frame)
-    parquet_file = folder / result_file_name(digest)
-    if not parquet_file.is_file():
-        write_parquet(frame, parquet_file)
-    entry = {"hash": digest, "rows": len(frame), "computed_with": software_versions()}
+    result_hash = logical_hash(frame)
+    parquet_path = folder / result_file_name(result_hash)
+    if not parquet_path.is_file():
+        write_parquet(frame, parquet_path)
+    entry = {"hash": result_hash, "rows": len(frame), "computed_with": software_versions()}
     _update_result_entries(folder, name, entry)
 
 
-def parse_result_entries(data: bytes) -> ResultEntries | None:
+def parse_result_entries(json_bytes: bytes) -> ResultEntries | None:
     """Parse ``results.json`` to a dict of entries by name of result; None if it is damaged."""
 
     def read_results(document: Any) -> ResultEntries | None:
-        entries = {str(entry.pop("name")): entry for entry in map(dict, document["results"])}
-        is_valid = all(SHA256_PATTERN.fullmatch(entry["hash"]) for entry in entries.values())
-        return entries if is_valid and len(entries) == len(document["results"]) else None
+        entry_by_name = {str(entry.pop("name")): entry for entry in map(dict, document["results"])}
+        is_valid = all(SHA256_PATTERN.fullmatch(entry["hash"]) for entry in entry_by_name.values())
+        return (
+            entry_by_name if is_valid and len(entry_by_name) == len(document["results"]) else None
+        )
 
-    return parse_json(data, read_results, "results")
+    return parse_json(json_bytes, read_results, "results")
 
 
 def read_result_entries(folder: Path) -> ResultEntries:
     """Read ``results.json`` from a folder, and return its entries as a dict by name of result."""
-    results_file = folder / RESULTS_FILE
-    return (parse_result_entries(results_file.read_bytes()) or {}) if results_file.is_file() else {}
+    results_path = folder / RESULTS_FILE
+    return (parse_result_entries(results_path.read_bytes()) or {}) if results_path.is_file() else {}
 
 
 def parse_parquet(content: bytes) -> pd.DataFrame | None:
     """Convert the bytes of a Parquet file to a DataFrame; return None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
-        parquet_file = Path(folder, "result.parquet")
-        parquet_file.write_bytes(content)
+        parquet_path = Path(folder, "result.parquet")
+        parquet_path.write_bytes(content)
         try:
-            return read_parquet(parquet_file)
+            return read_parquet(parquet_path)
         except (*PARSING_ERRORS, pa.ArrowException, OSError):
             return None
 
@@ -474,14 +518,16 @@ def read_rerun_frames(folder: Path) -> dict[str, pd.DataFrame]:
 
     Results whose file is missing or damaged are left out.
     """
-    entries = read_result_entries(folder).items()
-    path_by_name = {name: folder / result_file_name(entry["hash"]) for name, entry in entries}
-    frames = {
+    name_entry_pairs = read_result_entries(folder).items()
+    path_by_name = {
+        name: folder / result_file_name(entry["hash"]) for name, entry in name_entry_pairs
+    }
+    frame_by_name = {
         name: parse_parquet(path.read_bytes())
         for name, path in path_by_name.items()
         if path.is_file()
     }
-    return {name: frame for name, frame in frames.items() if frame is not None}
+    return {name: frame for name, frame in frame_by_name.items() if frame is not None}
 
 
 @dataclass(frozen=True)
@@ -515,48 +561,54 @@ def compare_results(
     if old_frame is None or new_frame is None or logical_hash(old_frame) == logical_hash(new_frame):
         status = "new" if old_frame is None else "missing" if new_frame is None else "same"
         return ResultComparison(name, status)
-    before_frame = flatten_index(old_frame)
-    after_frame = flatten_index(new_frame)
-    level_names = [str(level) for level in old_frame.index.names if level is not None]
-    key = common_key(before_frame, after_frame) or (
-        [] if {*level_names} - {*after_frame.columns} else level_names
+    old_flat_frame = flatten_index(old_frame)
+    new_flat_frame = flatten_index(new_frame)
+    index_level_names = [
+        str(level_name) for level_name in old_frame.index.names if level_name is not None
+    ]
+    key_columns = find_common_key(old_flat_frame, new_flat_frame) or (
+        [] if {*index_level_names} - {*new_flat_frame.columns} else index_level_names
     )
-    changes = frame_differences(before_frame, after_frame, key)
-    is_row_change = changes["kind"].eq("row")
-    masks_by_label = {
-        ("row", "gone"): is_row_change & changes["before"].notna(),
-        ("row", "new"): is_row_change & changes["after"].notna(),
+    change_frame = find_frame_differences(old_flat_frame, new_flat_frame, key_columns)
+    is_row_change = change_frame["kind"].eq("row")
+    mask_by_kind_and_change = {
+        ("row", "gone"): is_row_change & change_frame["before"].notna(),
+        ("row", "new"): is_row_change & change_frame["after"].notna(),
         ("cell", "changed"): ~is_row_change,
     }
-    difference_texts = [*_column_differences(before_frame, after_frame)]
+    difference_texts = [*_find_column_differences(old_flat_frame, new_flat_frame)]
     difference_texts += [
-        f"{counted(mask.sum(), kind)} {change}"
-        for (kind, change), mask in masks_by_label.items()
+        f"{counted(mask.sum(), kind)} {change_word}"
+        for (kind, change_word), mask in mask_by_kind_and_change.items()
         if mask.any()
     ]
     difference_texts += [
         sentence
-        for mask in masks_by_label.values()
-        for sentence in difference_sentences(changes[mask])
+        for mask in mask_by_kind_and_change.values()
+        for sentence in make_difference_sentences(change_frame[mask])
     ][: 2 * MAX_LISTED_DIFFERENCES]
     difference_texts = difference_texts or ["the same cells in another order, or of another kind"]
     return ResultComparison(name, "differs", tuple(difference_texts))
 
 
-def _column_differences(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
+def _find_column_differences(old_frame: pd.DataFrame, new_frame: pd.DataFrame) -> Iterator[str]:
     """Yield sentences on columns that only one of two frames has, and on dtypes that differ."""
-    old_dtypes, new_dtypes = (
-        {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
+    old_dtype_by_column, new_dtype_by_column = (
+        {str(column_name): str(frame[column_name].dtype).lower() for column_name in frame}
+        for frame in (old_frame, new_frame)
     )
-    for label, names in (
-        ("gone", old_dtypes.keys() - new_dtypes.keys()),
-        ("new", new_dtypes.keys() - old_dtypes.keys()),
+    for change_word, column_names in (
+        ("gone", old_dtype_by_column.keys() - new_dtype_by_column.keys()),
+        ("new", new_dtype_by_column.keys() - old_dtype_by_column.keys()),
     ):
-        if names:
-            yield f"columns {label}: {', '.join(sorted(names))}"
-    shared_names = [name for name in old_dtypes if name in new_dtypes]
+        if column_names:
+            yield f"columns {change_word}: {', '.join(sorted(column_names))}"
+    shared_names = [
+        column_name for column_name in old_dtype_by_column if column_name in new_dtype_by_column
+    ]
     yield from (
-        f"{name} was {old_dtypes[name]} and is {new_dtypes[name]}"
-        for name in shared_names
-        if old_dtypes[name] != new_dtypes[name]
+        f"{column_name} was {old_dtype_by_column[column_name]} and is "
+        f"{new_dtype_by_column[column_name]}"
+        for column_name in shared_names
+        if old_dtype_by_column[column_name] != new_dtype_by_column[column_name]
     )

@@ -80,17 +80,17 @@ _FILE_NAME_PATTERN = re.compile(
 _SEAL_LINE_PATTERN = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
-def body_file_name(sha256: str) -> str:
-    """Return the file name, within a study, of the response body with the hash ``sha256``."""
-    return f"{RESPONSES_FOLDER}/{sha256}.json"
+def body_file_name(body_hash: str) -> str:
+    """Return the file name, within a study, of the response body with the hash ``body_hash``."""
+    return f"{RESPONSES_FOLDER}/{body_hash}.json"
 
 
-def result_file_name(digest: str) -> str:
-    """Return the file name, within a study, of the result with the hash ``digest``.
+def result_file_name(result_hash: str) -> str:
+    """Return the file name, within a study, of the result with the hash ``result_hash``.
 
     A result is a frame that an analysis computed. The name begins with the folder of results.
     """
-    return f"{RESULTS_FOLDER}/{digest}.parquet"
+    return f"{RESULTS_FOLDER}/{result_hash}.parquet"
 
 
 def is_study_file(name: str) -> bool:
@@ -104,7 +104,9 @@ def is_study_file(name: str) -> bool:
     return _FILE_NAME_PATTERN.fullmatch(name) is not None
 
 
-def parse_json(content: bytes, parse: Callable[[Any], T], format_name: str = "") -> T | None:
+def parse_json(
+    content: bytes, parse_document: Callable[[Any], T], format_name: str = ""
+) -> T | None:
     """Decode the JSON document in a study's file, and return ``parse(document)``.
 
     The result is None if the document is damaged, or does not state the format ``format_name``
@@ -116,17 +118,17 @@ def parse_json(content: bytes, parse: Callable[[Any], T], format_name: str = "")
             f"aatoolkit-{format_name}",
             FORMAT_VERSION,
         )
-        return parse(document) if has_expected_format else None
+        return parse_document(document) if has_expected_format else None
     except PARSING_ERRORS:
         return None
 
 
-def format_json(format_name: str, **content: Any) -> bytes:
+def format_json(format_name: str, **field_values: Any) -> bytes:
     """Return the bytes of a JSON file of a study, with the fields in ``content``.
 
     ``format_name`` is the name of the format, which the file states after ``aatoolkit-``.
     """
-    document = {"format": f"aatoolkit-{format_name}", "version": FORMAT_VERSION, **content}
+    document = {"format": f"aatoolkit-{format_name}", "version": FORMAT_VERSION, **field_values}
     return f"{canonical_json(document)}\n".encode()
 
 
@@ -176,20 +178,20 @@ class FolderFiles:
             if file_path.parent != self.path and not stat.S_ISDIR(
                 os.lstat(file_path.parent).st_mode
             ):
-                problem = "is behind a link"
+                problem_text = "is behind a link"
             elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file_path).st_mode)):
-                problem = "is not a regular file of a study"
+                problem_text = "is not a regular file of a study"
             else:
                 with open(file_path, "rb") as stream:
                     content = stream.read(MAX_FILE_BYTES + 1)
                 if len(content) <= MAX_FILE_BYTES:
                     return content
-                problem = "is too large"
+                problem_text = "is too large"
         except FileNotFoundError:
-            problem = "is missing"
+            problem_text = "is missing"
         except OSError as error:
-            problem = f"cannot be read ({error.strerror})"
-        raise unusable_study_error(self.path, f"{name} {problem}")
+            problem_text = f"cannot be read ({error.strerror})"
+        raise unusable_study_error(self.path, f"{name} {problem_text}")
 
 
 class ZipFiles:
@@ -199,20 +201,20 @@ class ZipFiles:
         self.path = path
         try:
             self._zip = zipfile.ZipFile(path)
-            members = self._zip.infolist()
-            self._names = {member.filename for member in members}
-            problem = ""
-            for member in members:
-                name = member.filename
-                size = member.file_size
-                if not is_study_file(name):
-                    problem = f"{name!r} does not belong to a study"
-                elif size > min(MAX_FILE_BYTES, 1000 * max(1, member.compress_size)):
-                    problem = f"{name!r} is too large when unpacked"
+            zip_members = self._zip.infolist()
+            self._names = {zip_member.filename for zip_member in zip_members}
+            problem_text = ""
+            for zip_member in zip_members:
+                file_name = zip_member.filename
+                unpacked_size = zip_member.file_size
+                if not is_study_file(file_name):
+                    problem_text = f"{file_name!r} does not belong to a study"
+                elif unpacked_size > min(MAX_FILE_BYTES, 1000 * max(1, zip_member.compress_size)):
+                    problem_text = f"{file_name!r} is too large when unpacked"
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
-            problem = f"it is not a readable zip file ({error})"
-        if problem:
-            raise unusable_study_error(path, problem)
+            problem_text = f"it is not a readable zip file ({error})"
+        if problem_text:
+            raise unusable_study_error(path, problem_text)
 
     def names(self) -> list[str]:
         """Return the sorted names of all files."""
@@ -227,44 +229,46 @@ class ZipFiles:
         try:
             return self._zip.read(name)
         except KeyError:
-            problem = "is missing"
+            problem_text = "is missing"
         except Exception as error:  # a damaged, encrypted or oddly compressed member
-            problem = f"cannot be read ({error})"
-        raise unusable_study_error(self.path, f"{name} {problem}")
+            problem_text = f"cannot be read ({error})"
+        raise unusable_study_error(self.path, f"{name} {problem_text}")
 
 
 StudyFiles = FolderFiles | ZipFiles
 """The files of a study, which are read by name."""
 
 
-def pack(files: StudyFiles, path: Path) -> Path:
+def pack(study_files: StudyFiles, path: Path) -> Path:
     """Write the files of a study to one zip file, completely or not at all; return its path."""
     # They are not compressed, as the output of compressors differs between versions.
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as zip_file:
-        for name in files.names():
-            zip_entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    zip_buffer = io.BytesIO()
+    with zipfile.ZipFile(zip_buffer, "w", zipfile.ZIP_STORED) as zip_file:
+        for file_name in study_files.names():
+            zip_entry = zipfile.ZipInfo(file_name, (1980, 1, 1, 0, 0, 0))
             zip_entry.create_system = 3
             zip_entry.external_attr = 0o100644 << 16
-            zip_file.writestr(zip_entry, files.read(name))
-    return write_bytes(path, buffer.getvalue())
+            zip_file.writestr(zip_entry, study_files.read(file_name))
+    return write_bytes(path, zip_buffer.getvalue())
 
 
-def sha256_of(data: bytes) -> str:
+def sha256_of(content: bytes) -> str:
     """Return the SHA-256 of bytes, in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
+    return hashlib.sha256(content).hexdigest()
 
 
-def format_seal(digests: Mapping[str, str]) -> bytes:
+def format_seal(hash_by_file: Mapping[str, str]) -> bytes:
     """Return the content of the file ``SHA256SUMS``, from a dict of file names with hashes."""
-    lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL_FILE)
-    return "".join(lines).encode()
+    seal_lines = (
+        f"{hash_by_file[name]}  {name}\n" for name in sorted(hash_by_file) if name != SEAL_FILE
+    )
+    return "".join(seal_lines).encode()
 
 
 def parse_seal(content: bytes) -> dict[str, str]:
     """Parse the content of the file ``SHA256SUMS`` to a dict of file names with hashes."""
-    matches = map(_SEAL_LINE_PATTERN.fullmatch, content.decode("utf-8", "replace").split("\n"))
-    return {match[2]: match[1] for match in matches if match}
+    line_matches = map(_SEAL_LINE_PATTERN.fullmatch, content.decode("utf-8", "replace").split("\n"))
+    return {line_match[2]: line_match[1] for line_match in line_matches if line_match}
 
 
 def unusable_study_error(path: Path, problem: str, *problems: str) -> StudyError:
@@ -285,15 +289,15 @@ def _list_files(folder: Path, prefix: str) -> Iterator[str]:
 
     A name is ``prefix``, followed by the path relative to ``folder``.
     """
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            name = prefix + entry.name
-            if not entry.is_dir(follow_symlinks=False):
-                yield name
+    with os.scandir(folder) as folder_entries:
+        for folder_entry in folder_entries:
+            file_name = prefix + folder_entry.name
+            if not folder_entry.is_dir(follow_symlinks=False):
+                yield file_name
             else:
-                if name not in (RESPONSES_FOLDER, RESULTS_FOLDER):
-                    yield f"{name}/"
-                yield from _list_files(folder / entry.name, f"{name}/")
+                if file_name not in (RESPONSES_FOLDER, RESULTS_FOLDER):
+                    yield f"{file_name}/"
+                yield from _list_files(folder / folder_entry.name, f"{file_name}/")
 
 
 # -- the manifest ----------------------------------------------------------------------------------
@@ -315,9 +319,9 @@ def software_versions() -> Mapping[str, str]:
 def parse_request_url(url: str) -> Request:
     """Parse the URL of a request to a `Request`; raise `ValueError` if it is no URL of the API."""
     url_parts = urlsplit(url)
-    params = parse_qsl(url_parts.query, keep_blank_values=True)
+    parameters = parse_qsl(url_parts.query, keep_blank_values=True)
     origin = f"{url_parts.scheme}://{url_parts.netloc}"
-    return Request.from_dict({"origin": origin, "path": url_parts.path, "params": params})
+    return Request.from_dict({"origin": origin, "path": url_parts.path, "params": parameters})
 
 
 @dataclass(frozen=True)
@@ -370,7 +374,7 @@ class Record:
     previous: str | None = None
 
     @classmethod
-    def from_response(cls, response: Response, **fields: Any) -> Record:
+    def from_response(cls, response: Response, **field_values: Any) -> Record:
         """Create the record of a response.
 
         ``fields`` can have ``stale`` and ``error``, which are as in the class.
@@ -383,7 +387,7 @@ class Record:
             dict(response.headers),
             response.fetched_at.astimezone(UTC),
             versions=software_versions(),
-            **fields,
+            **field_values,
         )
 
     @property
@@ -451,7 +455,7 @@ class Record:
     def dumps(self) -> bytes:
         """Return the record as a line of the study's manifest: JSON without a line break."""
         time_text = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
-        response_fields = {name: getattr(self, name) for name in _RESPONSE_FIELDS}
+        response_fields = {field_name: getattr(self, field_name) for field_name in _RESPONSE_FIELDS}
         response_fields |= {"fetched_at": f"{time_text}Z", "headers": self.headers}
         return canonical_json(
             {
@@ -469,7 +473,7 @@ class Record:
         try:
             document = decode.decode(line)
             response_fields = document["response"]
-            error = document["error"]
+            error_name = document["error"]
             previous_hash = document["previous"]
             fetched_at = datetime.fromisoformat(response_fields.pop("fetched_at"))
             request = Request.from_dict(document["request"])
@@ -477,25 +481,28 @@ class Record:
                 request,
                 **response_fields,
                 fetched_at=fetched_at,
-                error=error,
+                error=error_name,
                 versions=document["versions"],
                 previous=previous_hash,
             )
-            hashes = (record.sha256, previous_hash or "0" * 64)
+            sha256_texts = (record.sha256, previous_hash or "0" * 64)
             text_tuples = (
                 *record.headers.items(),
                 *document["versions"].items(),
-                ("" if error is None else error,),
+                ("" if error_name is None else error_name,),
             )
-            integers = (record.status, record.size)
+            integer_fields = (record.status, record.size)
             is_valid = (
                 record.dumps() == line
                 and canonical_host(request.host) == request.host
                 and (request.scope is not None or {*request.params} <= {"refresh"})
                 and type(record.stale) is bool
-                and all(map(SHA256_PATTERN.fullmatch, hashes))
+                and all(map(SHA256_PATTERN.fullmatch, sha256_texts))
                 and all(isinstance(text, str) for text_tuple in text_tuples for text in text_tuple)
-                and all(type(integer) is int and integer >= 0 for integer in integers)
+                and all(
+                    type(integer_field) is int and integer_field >= 0
+                    for integer_field in integer_fields
+                )
             )
         except PARSING_ERRORS:
             is_valid = False
@@ -513,11 +520,11 @@ def parse_manifest(
     the hash of the line before them, and ``first_line_number`` the number of the first of them.
     Raise `StudyError` if a line is damaged or missing.
     """
-    *lines, unfinished_line = content.split(b"\n")
+    *manifest_lines, unfinished_line = content.split(b"\n")
     if unfinished_line:
         raise _manifest_error("its last line is unfinished")
     records = []
-    for line_number, line in enumerate(lines, first_line_number):
+    for line_number, line in enumerate(manifest_lines, first_line_number):
         try:
             record = Record.loads(line)
         except StudyError:
@@ -576,10 +583,12 @@ class StudyWriter:
 
         Lines that other writers have appended are read first.
         """
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        open_flags = (
+            os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        )
         try:
             with self._lock:
-                manifest_fd = os.open(self.folder / MANIFEST_FILE, flags, 0o666)
+                manifest_fd = os.open(self.folder / MANIFEST_FILE, open_flags, 0o666)
                 try:
                     _lock(manifest_fd)
                     self._read_new_lines(manifest_fd)
@@ -606,12 +615,12 @@ class StudyWriter:
             raise _manifest_error("it was cut while it was written to")
         os.lseek(manifest_fd, self._bytes_read, os.SEEK_SET)
         with open(manifest_fd, "rb", closefd=False) as manifest:
-            content = manifest.read()
-        end_offset = content.rfind(b"\n") + 1
-        if end_offset < len(content):
+            new_content = manifest.read()
+        end_offset = new_content.rfind(b"\n") + 1
+        if end_offset < len(new_content):
             os.ftruncate(manifest_fd, self._bytes_read + end_offset)
         for record in parse_manifest(
-            content[:end_offset], self._last_hash, len(self._record_keys) + 1
+            new_content[:end_offset], self._last_hash, len(self._record_keys) + 1
         ):
             self._register_record(record.dumps(), record)
 
@@ -630,8 +639,8 @@ def unseal(folder: Path) -> None:
 
     They become wrong when the study in ``folder`` changes.
     """
-    for name in (SEAL_FILE, TABLES_FILE):
-        (folder / name).unlink(missing_ok=True)
+    for file_name in (SEAL_FILE, TABLES_FILE):
+        (folder / file_name).unlink(missing_ok=True)
 
 
 if sys.platform == "win32":

@@ -102,8 +102,8 @@ def _parse_declarations() -> dict[str, dict[str, Column]]:
         "FILTERS", "\n".join(map(_FILTER_DECLARATION.format, FILTERS))
     )
     for line in declarations_text.strip().splitlines():
-        table, name, dtype, doc, unit = (field.strip() for field in line.split("|"))
-        columns_by_table[table][name] = Column(name, dtype, doc, unit=unit or None)
+        table, column_name, dtype, doc, unit = (field.strip() for field in line.split("|"))
+        columns_by_table[table][column_name] = Column(column_name, dtype, doc, unit=unit or None)
     return columns_by_table
 
 
@@ -144,25 +144,29 @@ class PublishedTable:
         declarations = _COLUMNS_BY_RESPONSE_TABLE.get(
             self.name, _COLUMNS_BY_RESPONSE_TABLE["responses"]
         )
-        rows = []
-        for name, metadata in self.metadata.columns.items():
-            column = declaration_of(metadata) or declarations.get(name) or Column(name, "string")
+        row_dicts = []
+        for column_name, column_metadata in self.metadata.columns.items():
+            column = (
+                declaration_of(column_metadata)
+                or declarations.get(column_name)
+                or Column(column_name, "string")
+            )
             rule = column.aggregate
-            rows.append(
+            row_dicts.append(
                 {
                     "table": self.name,
-                    "column": name,
+                    "column": column_name,
                     "dtype": column.dtype,
                     "unit": column.unit,
                     "aggregation": str(rule) if rule.rule != "none" or rule.why else None,
-                    "key": name in self.metadata.key,
+                    "key": column_name in self.metadata.key,
                     "doc": column.doc or None,
-                    "availability": str(metadata.availability),
-                    "missing": int(self.frame[name].isna().sum()),
+                    "availability": str(column_metadata.availability),
+                    "missing": int(self.frame[column_name].isna().sum()),
                     "rows": len(self.frame),
                 }
             )
-        return rows
+        return row_dicts
 
     def path(self, file_format: str) -> str:
         """Return the path of the table's file in the publication.
@@ -200,50 +204,57 @@ def publish(
         raise NotWritten("the study has no response to publish; record one", path=out)
     redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
     published_tables = _make_published_tables(tables_of_responses, failed_payloads, redacted_names)
-    summary = _make_summary(details, published_tables, redacted_names)
+    study_summary = _make_summary(details, published_tables, redacted_names)
     with write_folder_atomically(out, overwrite=overwrite) as folder:
         _check_folder(out_folder)
 
-        def write(name: str, content: str | bytes) -> None:
+        def write_file(name: str, content: str | bytes) -> None:
             file_path = folder / name
             file_path.parent.mkdir(exist_ok=True)
             file_path.write_bytes(content.encode() if isinstance(content, str) else content)
 
-        for table in published_tables:
-            file_path = folder / table.path("parquet")
+        for published_table in published_tables:
+            file_path = folder / published_table.path("parquet")
             file_path.parent.mkdir(exist_ok=True)
-            write_arrow(to_arrow_table(table.frame, file_path), file_path)
+            write_arrow(to_arrow_table(published_table.frame, file_path), file_path)
             if csv:
-                write(table.path("csv"), csv_bytes(table.frame))
+                write_file(published_table.path("csv"), csv_bytes(published_table.frame))
         if excel:
-            sheets = (SheetTable(table.name, table.doc, table.frame) for table in published_tables)
+            sheet_tables = (
+                SheetTable(published_table.name, published_table.doc, published_table.frame)
+                for published_table in published_tables
+            )
             file_path = folder / "tables.xlsx"
-            write_workbook(sheets, file_path, created_at=summary["last"])
+            write_workbook(sheet_tables, file_path, created_at=study_summary["last"])
         if packed_study:
-            write(PACKED_STUDY_FILE, packed_study)
-        write("codebook.csv", csv_bytes(_make_codebook(published_tables)))
-        write(
-            "README.md", _make_readme(summary, published_tables, csv or excel, bool(packed_study))
+            write_file(PACKED_STUDY_FILE, packed_study)
+        write_file("codebook.csv", csv_bytes(_make_codebook(published_tables)))
+        write_file(
+            "README.md",
+            _make_readme(study_summary, published_tables, csv or excel, bool(packed_study)),
         )
-        write("CITATION.cff", _make_citation(summary))
-        data_package = _make_data_package(summary, published_tables, _hash_files(folder))
-        write("datapackage.json", to_json_text(data_package, indent=1) + "\n")
-        write(
-            "ro-crate-metadata.json", to_json_text(_make_ro_crate(summary, folder), indent=1) + "\n"
+        write_file("CITATION.cff", _make_citation(study_summary))
+        data_package = _make_data_package(study_summary, published_tables, _hash_files(folder))
+        write_file("datapackage.json", to_json_text(data_package, indent=1) + "\n")
+        write_file(
+            "ro-crate-metadata.json",
+            to_json_text(_make_ro_crate(study_summary, folder), indent=1) + "\n",
         )
-        write(SEAL_FILE, format_seal(_hash_files(folder)))
+        write_file(SEAL_FILE, format_seal(_hash_files(folder)))
     return out_folder
 
 
 def _check_folder(folder: Path) -> None:
     """Raise `NotWritten` if a folder has files that this package did not publish."""
-    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
-    if SEAL_FILE in files:
-        files -= {SEAL_FILE, *parse_seal((folder / SEAL_FILE).read_bytes())}
-    if files:
-        files_text = ", ".join(sorted(files)[:3])
+    file_paths = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()
+    }
+    if SEAL_FILE in file_paths:
+        file_paths -= {SEAL_FILE, *parse_seal((folder / SEAL_FILE).read_bytes())}
+    if file_paths:
+        file_paths_text = ", ".join(sorted(file_paths)[:3])
         raise NotWritten(
-            f"{folder} holds files that are not of a publication ({files_text}); name another "
+            f"{folder} holds files that are not of a publication ({file_paths_text}); name another "
             "folder",
             path=folder,
         )
@@ -259,43 +270,51 @@ def _hash_files(folder: Path) -> dict[str, str]:
 
 
 def _make_summary(
-    details: PublicationDetails, tables: Sequence[PublishedTable], redacted_names: list[str]
+    details: PublicationDetails,
+    published_tables: Sequence[PublishedTable],
+    redacted_names: list[str],
 ) -> JsonObject:
     """Return a dict of the facts that the README, the citation and other documents state."""
-    responses = next(table.frame for table in tables if table.name == "responses")
-    sections = sorted({table.section for table in tables if table.section})
-    fetch_times = responses["fetched_at"].dt.tz_convert("UTC")
+    response_frame = next(
+        published_table.frame
+        for published_table in published_tables
+        if published_table.name == "responses"
+    )
+    section_names = sorted(
+        {published_table.section for published_table in published_tables if published_table.section}
+    )
+    fetch_times = response_frame["fetched_at"].dt.tz_convert("UTC")
     first_fetch_time = fetch_times.min()
     last_fetch_time = fetch_times.max()
-    failed_count = int(responses["error"].notna().sum()) if "error" in responses else 0
-    digest = f"sha256:{details.digest}" if details.digest else None
-    notes = [visible(details.description)] if details.description else []
-    notes += [_REDACTION_NOTE.format(", ".join(redacted_names))] if redacted_names else []
-    identifier = {
+    failed_count = int(response_frame["error"].notna().sum()) if "error" in response_frame else 0
+    study_hash_text = f"sha256:{details.digest}" if details.digest else None
+    note_texts = [visible(details.description)] if details.description else []
+    note_texts += [_REDACTION_NOTE.format(", ".join(redacted_names))] if redacted_names else []
+    identifier_entry = {
         "type": "other",
-        "value": digest,
+        "value": study_hash_text,
         "description": "The SHA-256 of the study's seal.",
     }
     return {
         **vars(details),
-        "notes": notes,
-        "abstract": " ".join([*notes, _MISSING_NOTE]),
-        "description": "\n\n".join([*notes, _MISSING_NOTE]),
-        "keywords": [*dict.fromkeys((*_KEYWORDS, *sections))],
+        "notes": note_texts,
+        "abstract": " ".join([*note_texts, _MISSING_NOTE]),
+        "description": "\n\n".join([*note_texts, _MISSING_NOTE]),
+        "keywords": [*dict.fromkeys((*_KEYWORDS, *section_names))],
         "last": last_fetch_time.to_pydatetime(),
         "day": f"{last_fetch_time:%Y-%m-%d}",
         "created": last_fetch_time.isoformat(timespec="seconds"),
-        "digest": digest,
-        "seal": [identifier] if digest else [],
-        "sources": sorted({*responses["sha256"].dropna()}),
+        "digest": study_hash_text,
+        "seal": [identifier_entry] if study_hash_text else [],
+        "sources": sorted({*response_frame["sha256"].dropna()}),
         "stated": {
-            "hosts": ", ".join(sorted({*responses.get("host", ["left out"])})),
-            "sections": ", ".join(sections),
-            "responses": f"{len(responses) - failed_count} usable, {failed_count} with errors",
+            "hosts": ", ".join(sorted({*response_frame.get("host", ["left out"])})),
+            "sections": ", ".join(section_names),
+            "responses": f"{len(response_frame) - failed_count} usable, {failed_count} with errors",
             "read": f"{first_fetch_time:%Y-%m-%d %H:%M} to {last_fetch_time:%Y-%m-%d %H:%M} UTC",
             "creators": ", ".join(details.creators) or "not stated",
             "licence": details.licence or _NO_LICENCE,
-            "study": digest or "not sealed",
+            "study": study_hash_text or "not sealed",
         },
     }
 
@@ -314,59 +333,85 @@ def _make_published_tables(
     responses, each with the reason. ``redacted_names`` are the columns to redact, as the user named
     them.
     """
-    tables_by_response = dict(
-        enumerate(sorted(tables_of_responses, key=lambda tables: _sort_key(tables.payload)), 1)
+    tables_by_number = dict(
+        enumerate(sorted(tables_of_responses, key=lambda tables: _make_sort_key(tables.payload)), 1)
     )
     response_rows = [
-        _response_row(tables.payload, metadata_of(tables.main).sources[0])
-        for tables in tables_by_response.values()
+        _make_response_row(tables.payload, metadata_of(tables.main).sources[0])
+        for tables in tables_by_number.values()
     ]
-    for payload, reason in sorted(failed_payloads, key=lambda failure: _sort_key(failure[0])):
-        response_rows.append(_response_row(payload, Source(section=payload.section), reason))
-    responses = _table_about_responses(
-        "responses", [{"response": number, **row} for number, row in enumerate(response_rows, 1)]
+    for payload, error_reason in sorted(
+        failed_payloads, key=lambda failure: _make_sort_key(failure[0])
+    ):
+        response_rows.append(
+            _make_response_row(payload, Source(section=payload.section), error_reason)
+        )
+    responses_table = _make_table_about_responses(
+        "responses",
+        [
+            {"response": response_number, **row}
+            for response_number, row in enumerate(response_rows, 1)
+        ],
     )
     availability_rows: list[tuple[Any, ...]] = []
     section_by_table: dict[str, str] = {}
-    for number, tables in sorted(tables_by_response.items(), key=lambda item: item[1].section):
+    for response_number, tables in sorted(
+        tables_by_number.items(), key=lambda item: item[1].section
+    ):
         section_by_table |= dict.fromkeys(tables, tables.section)
-        for name in tables:
-            for column, metadata in metadata_of(tables[name]).columns.items():
-                availability = metadata.availability
-                cause = availability.cause and str(availability.cause)
+        for table_name in tables:
+            for column_name, column_metadata in metadata_of(tables[table_name]).columns.items():
+                availability = column_metadata.availability
+                cause_text = availability.cause and str(availability.cause)
                 availability_rows.append(
-                    (number, name, column, str(availability.status), cause, availability.reason)
+                    (
+                        response_number,
+                        table_name,
+                        column_name,
+                        str(availability.status),
+                        cause_text,
+                        availability.reason,
+                    )
                 )
     availability_rows.sort(key=itemgetter(0))
     published_tables = [
-        _combine_table(name, section, tables_by_response, responses.frame)
-        for name, section in section_by_table.items()
+        _combine_table(table_name, section, tables_by_number, responses_table.frame)
+        for table_name, section in section_by_table.items()
     ]
-    published_tables += [responses, _table_about_responses("availability", availability_rows)]
+    published_tables += [
+        responses_table,
+        _make_table_about_responses("availability", availability_rows),
+    ]
     return _redact_tables(published_tables, redacted_names) if redacted_names else published_tables
 
 
-def _sort_key(payload: Any) -> tuple[str, ...]:
+def _make_sort_key(payload: Any) -> tuple[str, ...]:
     """Return a tuple by which responses are sorted: host, section, filters, time and hash."""
-    scope = "" if payload.scope is None else payload.scope._to_query()
-    values = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
-    return tuple(value or "" for value in values)
+    scope_query = "" if payload.scope is None else payload.scope._to_query()
+    sort_texts = (
+        payload.host,
+        payload.section,
+        scope_query,
+        payload.fetched_at.isoformat(),
+        payload.sha256,
+    )
+    return tuple(sort_text or "" for sort_text in sort_texts)
 
 
-def _response_row(payload: Any, source: Source, reason: str | None = None) -> JsonObject:
+def _make_response_row(payload: Any, source: Source, error_reason: str | None = None) -> JsonObject:
     """Return the row of a response for the table ``responses``, as a dict.
 
-    ``source`` describes the response in the metadata of frames. ``reason`` says why the response
-    cannot be used; it is None if the response can be used.
+    ``source`` describes the response in the metadata of frames. ``error_reason`` says why the
+    response cannot be used; it is None if the response can be used.
     """
     scope = payload.scope
-    filters = {} if scope is None else scope._filters
+    values_by_filter = {} if scope is None else scope._filters
     return {
         "host": payload.host,
         "days": scope and scope.days,
         "window_start": source.window_start,
         "window_end": source.window_end,
-        **{f"filter_{name}": ",".join(filters.get(name, ())) or None for name in FILTERS},
+        **{f"filter_{name}": ",".join(values_by_filter.get(name, ())) or None for name in FILTERS},
         # To the second, as in the sources of frames.
         "fetched_at": payload.fetched_at.astimezone(UTC).replace(microsecond=0),
         "section": source.section,
@@ -375,62 +420,78 @@ def _response_row(payload: Any, source: Source, reason: str | None = None) -> Js
         "sha256": payload.sha256,
         "bytes": len(payload.body),
         "stale": payload.stale,
-        "error": reason,
+        "error": error_reason,
     }
 
 
-def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
+def _make_table_about_responses(table_name: str, rows: Sequence[Any]) -> PublishedTable:
     """Create the table "responses" or "availability" from its rows."""
-    columns = _COLUMNS_BY_RESPONSE_TABLE[name]
-    frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
+    column_by_name = _COLUMNS_BY_RESPONSE_TABLE[table_name]
+    frame = pd.DataFrame(rows, columns=[*column_by_name], dtype="object")
     frame = frame.astype(
-        {name: DTYPES[column.dtype].pandas or "string" for name, column in columns.items()}
+        {name: DTYPES[column.dtype].pandas or "string" for name, column in column_by_name.items()}
     )
-    key = ("response",) if name == "responses" else ()
-    metadata = FrameMetadata(dict.fromkeys(columns, MEASURED_COLUMN), key)
-    return PublishedTable(name, _DOC_BY_TABLE[name], attach(frame, metadata))
+    key_columns = ("response",) if table_name == "responses" else ()
+    frame_metadata = FrameMetadata(dict.fromkeys(column_by_name, MEASURED_COLUMN), key_columns)
+    return PublishedTable(table_name, _DOC_BY_TABLE[table_name], attach(frame, frame_metadata))
 
 
 def _combine_table(
-    name: str, section: str, tables_by_response: Mapping[int, Tables], responses: pd.DataFrame
+    table_name: str,
+    section_name: str,
+    tables_by_number: Mapping[int, Tables],
+    response_frame: pd.DataFrame,
 ) -> PublishedTable:
-    """Combine the tables called ``name`` of several responses into one table.
+    """Combine the tables called ``table_name`` of several responses into one table.
 
-    Each row also has the host, filters and time of its response. ``tables_by_response`` has the
-    tables of each response by its number, and ``responses`` has one row per response.
+    Each row also has the host, filters and time of its response. ``tables_by_number`` has the
+    tables of each response by its number, and ``response_frame`` has one row per response.
     """
-    section_tables = {
-        number: tables
-        for number, tables in tables_by_response.items()
-        if tables.section == section and name in tables
+    section_tables_by_number = {
+        response_number: tables
+        for response_number, tables in tables_by_number.items()
+        if tables.section == section_name and table_name in tables
     }
-    frames = [tables[name] for tables in section_tables.values()]
-    rows = concat(frames, ignore_index=True)
+    table_frames = [tables[table_name] for tables in section_tables_by_number.values()]
+    table_rows = concat(table_frames, ignore_index=True)
     row_positions = np.repeat(
-        [number - 1 for number in section_tables], [len(frame) for frame in frames]
+        [response_number - 1 for response_number in section_tables_by_number],
+        [len(table_frame) for table_frame in table_frames],
     )
     context_columns = (
-        responses[["response", *CONTEXT_COLUMNS]].take(row_positions).reset_index(drop=True)
+        response_frame[["response", *CONTEXT_COLUMNS]].take(row_positions).reset_index(drop=True)
     )
-    new_names = {str(column): f"{column}_" for column in rows if column in context_columns}
-    rows = rename(rows, columns=new_names) if new_names else rows
-    stored_metadata = metadata_and_responses(rows)[0]
-    frame_keys = {metadata_of(frame).key for frame in frames}
-    table_key = frame_keys.pop() if len(frame_keys) == 1 else ()
-    row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in table_key)
-    columns = {
-        **dict.fromkeys(map(str, context_columns), MEASURED_COLUMN),
-        **metadata_of(rows).columns,
+    new_name_by_column = {
+        str(column): f"{column}_" for column in table_rows if column in context_columns
     }
-    key = ("response", *row_key) if row_key else ()
-    metadata = FrameMetadata(columns, key, stored_metadata.sources, recipe=stored_metadata.recipe)
+    table_rows = (
+        rename(table_rows, columns=new_name_by_column) if new_name_by_column else table_rows
+    )
+    stored_metadata = metadata_and_responses(table_rows)[0]
+    frame_keys = {metadata_of(table_frame).key for table_frame in table_frames}
+    table_key_columns = frame_keys.pop() if len(frame_keys) == 1 else ()
+    row_key_columns = (
+        ("_row",)
+        if "_row" in table_rows
+        else tuple(
+            new_name_by_column.get(key_column, key_column) for key_column in table_key_columns
+        )
+    )
+    metadata_by_column = {
+        **dict.fromkeys(map(str, context_columns), MEASURED_COLUMN),
+        **metadata_of(table_rows).columns,
+    }
+    key_columns = ("response", *row_key_columns) if row_key_columns else ()
+    frame_metadata = FrameMetadata(
+        metadata_by_column, key_columns, stored_metadata.sources, recipe=stored_metadata.recipe
+    )
     table_docs = (
-        tables.declaration[name].doc
-        for tables in section_tables.values()
+        tables.declaration[table_name].doc
+        for tables in section_tables_by_number.values()
         if tables.declaration is not None
     )
-    frame = attach(pd.concat([context_columns, rows], axis=1), metadata)
-    return PublishedTable(name, next(table_docs, ""), frame, section)
+    table_frame = attach(pd.concat([context_columns, table_rows], axis=1), frame_metadata)
+    return PublishedTable(table_name, next(table_docs, ""), table_frame, section_name)
 
 
 # -- redaction ---------------------------------------------------------------------------------
@@ -455,44 +516,53 @@ def _redact_tables(
     """Return the tables without the columns to redact, and without texts that may quote them."""
     redacted_columns, explicit_columns = _find_redacted_columns(published_tables, redacted_names)
     if redacted_columns & {
-        ("responses", name) for name in {*CONTEXT_COLUMNS} - {"host", "fetched_at"}
+        ("responses", column_name) for column_name in {*CONTEXT_COLUMNS} - {"host", "fetched_at"}
     }:
         redacted_columns.add(("responses", "scope"))
-    if redacted_columns & {("responses", name) for name in ("host", "scope")}:
+    if redacted_columns & {("responses", column_name) for column_name in ("host", "scope")}:
         redacted_columns.add(("responses", "url"))
-    redacted_fields = {name for table, name in redacted_columns if table == "responses"}
+    redacted_fields = {
+        column_name for table_name, column_name in redacted_columns if table_name == "responses"
+    }
     redacted_tables = []
-    for table in published_tables:
-        frame = table.frame
-        metadata = table.metadata
-        if table.name == "availability":
+    for published_table in published_tables:
+        frame = published_table.frame
+        frame_metadata = published_table.metadata
+        if published_table.name == "availability":
             frame = frame.assign(reason=None).astype({"reason": "string"})
-        elif table.name == "responses":
+        elif published_table.name == "responses":
             frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
         kept_columns = [
-            name for name in map(str, frame) if (table.name, name) not in redacted_columns
+            column_name
+            for column_name in map(str, frame)
+            if (published_table.name, column_name) not in redacted_columns
         ]
         # The service's texts may quote anything.
         column_metadata = {
-            name: ColumnMetadata(column.declared_name, replace(column.availability, reason=None))
-            for name, column in metadata.columns.items()
-            if name in kept_columns
+            column_name: ColumnMetadata(
+                column.declared_name, replace(column.availability, reason=None)
+            )
+            for column_name, column in frame_metadata.columns.items()
+            if column_name in kept_columns
         }
         sources = tuple(
             Source(
                 **{
-                    name: value
-                    for name, value in vars(source).items()
-                    if name not in redacted_fields
+                    field_name: field_value
+                    for field_name, field_value in vars(source).items()
+                    if field_name not in redacted_fields
                 }
             )
-            for source in metadata.sources
+            for source in frame_metadata.sources
         )
-        key = tuple(name for name in metadata.key if name in kept_columns)
+        key_columns = tuple(
+            column_name for column_name in frame_metadata.key if column_name in kept_columns
+        )
         remaining_frame = frame[kept_columns].copy(deep=False)
         redacted_tables.append(
             replace(
-                table, frame=attach(remaining_frame, FrameMetadata(column_metadata, key, sources))
+                published_table,
+                frame=attach(remaining_frame, FrameMetadata(column_metadata, key_columns, sources)),
             )
         )
     _warn_of_copied_texts(published_tables, redacted_tables, explicit_columns)
@@ -508,36 +578,38 @@ def _find_redacted_columns(
     names of columns, or ``texts``, the group of all text columns.
     """
     # The others belong to the group ``texts``.
-    dtypes = {
-        (table.name, str(name)): str(dtype)
-        for table in published_tables
-        for name, dtype in table.frame.dtypes.items()
+    dtype_by_column = {
+        (published_table.name, str(name)): str(dtype)
+        for published_table in published_tables
+        for name, dtype in published_table.frame.dtypes.items()
         if name not in _REQUIRED_COLUMNS
     }
     # The columns of the table of availability have common names.
-    redactable_columns = [(table, name) for table, name in dtypes if table != "availability"]
+    redactable_columns = [
+        (table_name, name) for table_name, name in dtype_by_column if table_name != "availability"
+    ]
     redactable_names = {name for _, name in redactable_columns} | {*FILTERS}
     text_columns = TableColumnPairs()
     explicit_columns = TableColumnPairs()
     for redacted_name in redacted_names:
         if redacted_name == TEXTS_GROUP:
             text_columns |= {
-                (table, column)
-                for (table, column), dtype in dtypes.items()
-                if _TEXT_COLUMN_PATTERN.fullmatch(column) and _is_text(dtype)
+                (table_name, column_name)
+                for (table_name, column_name), dtype in dtype_by_column.items()
+                if _TEXT_COLUMN_PATTERN.fullmatch(column_name) and _is_text(dtype)
             }
         elif redacted_name in redactable_names:
             explicit_columns |= {
-                (table, column)
-                for table, column in redactable_columns
-                if column in (redacted_name, f"filter_{redacted_name}")
+                (table_name, column_name)
+                for table_name, column_name in redactable_columns
+                if column_name in (redacted_name, f"filter_{redacted_name}")
             }
-        elif tuple(redacted_name.split(".", 1)) in dtypes:
+        elif tuple(redacted_name.split(".", 1)) in dtype_by_column:
             explicit_columns.add(tuple(redacted_name.split(".", 1)))  # type: ignore[arg-type]
         else:
             suggestions = find_near_matches(
                 redacted_name,
-                [TEXTS_GROUP, *sorted(redactable_names), *sorted(map(".".join, dtypes))],
+                [TEXTS_GROUP, *sorted(redactable_names), *sorted(map(".".join, dtype_by_column))],
             )
             hint = suggest_names(suggestions, "check its spelling")
             raise NotWritten(f"there is no column {redacted_name!r} to leave out; {hint}")
@@ -545,48 +617,50 @@ def _find_redacted_columns(
 
 
 def _warn_of_copied_texts(
-    tables_before: list[PublishedTable],
+    published_tables: list[PublishedTable],
     redacted_tables: list[PublishedTable],
     explicit_columns: Collection[tuple[str, str]],
 ) -> None:
     """Warn if a text of a redacted column also occurs in a published column.
 
-    ``tables_before`` are the tables before the redaction. ``explicit_columns`` are those of the
+    ``published_tables`` are the tables before the redaction. ``explicit_columns`` are those of the
     redacted columns that the user gave by their own names, rather than by the group ``texts`` of
     all text columns; each is a pair of table name and column name.
     """
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
-    redacted_texts = {
-        text: tuple(_words_of(text))
-        for table, redacted_table in zip(tables_before, redacted_tables, strict=True)
-        for name in {*table.frame} - {*redacted_table.frame}
-        for text in _texts_of(table.frame[name])
-        if (table.name, name) in explicit_columns or len(_words_of(text)) > 3
+    words_by_redacted_text = {
+        text: tuple(_split_words(text))
+        for published_table, redacted_table in zip(published_tables, redacted_tables, strict=True)
+        for column_name in {*published_table.frame} - {*redacted_table.frame}
+        for text in _find_distinct_texts(published_table.frame[column_name])
+        if (published_table.name, column_name) in explicit_columns or len(_split_words(text)) > 3
     }
-    redacted_phrases = {*redacted_texts.values()} - {()}
+    redacted_phrases = {*words_by_redacted_text.values()} - {()}
     phrase_lengths = {len(phrase) for phrase in redacted_phrases}
 
     def holds_copy(text: str) -> bool:
-        words = _words_of(text)
-        return text in redacted_texts or any(
-            tuple(words[start : start + length]) in redacted_phrases
-            for length in phrase_lengths
-            for start in range(len(words))
+        words = _split_words(text)
+        return text in words_by_redacted_text or any(
+            tuple(words[start_index : start_index + phrase_length]) in redacted_phrases
+            for phrase_length in phrase_lengths
+            for start_index in range(len(words))
         )
 
-    column_names = [
-        f"{table.name}.{name}"
-        for table in redacted_tables
-        for name in table.frame
-        if any(map(holds_copy, _texts_of(table.frame[name])))
+    full_column_names = [
+        f"{published_table.name}.{column_name}"
+        for published_table in redacted_tables
+        for column_name in published_table.frame
+        if any(map(holds_copy, _find_distinct_texts(published_table.frame[column_name])))
     ]
-    if column_names:
-        columns_text = f"{counted(len(column_names), 'column')}: {', '.join(column_names)}"
+    if full_column_names:
+        columns_text = (
+            f"{counted(len(full_column_names), 'column')}: {', '.join(full_column_names)}"
+        )
         warn(f"text that is left out is also in {columns_text}; leave that out too")
 
 
-def _texts_of(column: pd.Series) -> Iterator[str]:
+def _find_distinct_texts(column: pd.Series) -> Iterator[str]:
     """Yield the distinct texts in a column of texts or of lists of texts."""
     dtype = str(column.dtype)
     if _is_text(dtype):
@@ -596,7 +670,7 @@ def _texts_of(column: pd.Series) -> Iterator[str]:
         yield from (text for text in texts.unique() if isinstance(text, str))
 
 
-def _words_of(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Return the words of a text or URL in lower case."""
     return re.findall(r"[^\W_]+", unquote(text).casefold())
 
@@ -609,19 +683,27 @@ def _is_text(dtype: str) -> bool:
 # -- the documents -----------------------------------------------------------------------------
 
 
-def _fill_json_template(template: str, **values: Any) -> JsonObject:
+def _fill_json_template(template: str, **value_by_placeholder: Any) -> JsonObject:
     """Fill the placeholders of a JSON template with ``values``, and remove empty fields."""
     filled_text = Template(template).substitute(
-        {name: to_json_text(value) for name, value in values.items()}
+        {name: to_json_text(value) for name, value in value_by_placeholder.items()}
     )
     return {name: value for name, value in json.loads(filled_text).items() if value}
 
 
-def _make_codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
+def _make_codebook(published_tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """Return the codebook, a DataFrame with one row for each column of the tables."""
-    codebook = pd.DataFrame([row for table in tables for row in table.codebook_rows])
-    dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
-    return codebook.astype({str(name): dtypes.get(str(name), "string") for name in codebook})
+    codebook = pd.DataFrame(
+        [
+            row_dict
+            for published_table in published_tables
+            for row_dict in published_table.codebook_rows
+        ]
+    )
+    dtype_by_column = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
+    return codebook.astype(
+        {str(name): dtype_by_column.get(str(name), "string") for name in codebook}
+    )
 
 
 def _escape_markdown(value: object) -> str:
@@ -630,23 +712,27 @@ def _escape_markdown(value: object) -> str:
 
 
 def _make_readme(
-    summary: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
+    study_summary: Mapping[str, Any],
+    published_tables: Sequence[PublishedTable],
+    has_sheets: bool,
+    has_study: bool,
 ) -> str:
-    """Return the text of ``README.md``; ``summary`` is a result of `_make_summary`.
+    """Return the text of ``README.md``; ``study_summary`` is a result of `_make_summary`.
 
     ``has_sheets`` says whether there are CSV or Excel files, and ``has_study`` whether the packed
     study is included.
     """
     table_lines = (
-        f"| [`{_escape_markdown(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
-        f"| {_escape_markdown(table.doc)} |\n"
-        for table in tables
+        f"| [`{_escape_markdown(published_table.name)}`]({published_table.path('parquet')}) "
+        f"| {len(published_table.frame)} | {_escape_markdown(published_table.doc)} |\n"
+        for published_table in published_tables
     )
     return Template(_README_TEMPLATE).substitute(
-        title=_escape_markdown(summary["title"]),
-        notes="".join(f"{note}\n\n" for note in summary["notes"]),
+        title=_escape_markdown(study_summary["title"]),
+        notes="".join(f"{note}\n\n" for note in study_summary["notes"]),
         facts="\n".join(
-            f"- {name}: {_escape_markdown(fact)}" for name, fact in summary["stated"].items()
+            f"- {fact_name}: {_escape_markdown(fact_value)}"
+            for fact_name, fact_value in study_summary["stated"].items()
         ),
         tables="".join(table_lines),
         missing=_MISSING_NOTE,
@@ -655,39 +741,49 @@ def _make_readme(
     )
 
 
-def _make_citation(summary: Mapping[str, Any]) -> str:
-    """Return the text of ``CITATION.cff``; ``summary`` is a result of `_make_summary`."""
-    authors = [{"name": name} for name in summary["creators"] or ["The authors of this study"]]
-    fields = _fill_json_template(_CITATION_TEMPLATE, people=authors, **summary)
+def _make_citation(study_summary: Mapping[str, Any]) -> str:
+    """Return the text of ``CITATION.cff``; ``study_summary`` is a result of `_make_summary`."""
+    author_entries = [
+        {"name": name} for name in study_summary["creators"] or ["The authors of this study"]
+    ]
+    field_values = _fill_json_template(_CITATION_TEMPLATE, people=author_entries, **study_summary)
     # JSON, with the characters escaped that YAML refuses or folds.
-    unsafe_characters = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-    citation_text = "".join(f"{name}: {to_json_text(value)}\n" for name, value in fields.items())
-    return unsafe_characters.sub(lambda match: f"\\u{ord(match[0]):04x}", citation_text)
+    unsafe_pattern = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+    citation_text = "".join(
+        f"{name}: {to_json_text(value)}\n" for name, value in field_values.items()
+    )
+    return unsafe_pattern.sub(lambda match: f"\\u{ord(match[0]):04x}", citation_text)
 
 
 def _make_data_package(
-    summary: Mapping[str, Any], tables: Sequence[PublishedTable], hash_by_file: Mapping[str, str]
+    study_summary: Mapping[str, Any],
+    published_tables: Sequence[PublishedTable],
+    hash_by_file: Mapping[str, str],
 ) -> JsonObject:
     """Return the content of ``datapackage.json``, which describes the tables.
 
-    The format is that of the Frictionless Data Package. ``summary`` is a result of `_make_summary`.
-    ``hash_by_file`` has the SHA-256 of each file.
+    The format is that of the Frictionless Data Package. ``study_summary`` is a result of
+    `_make_summary`. ``hash_by_file`` has the SHA-256 of each file.
     """
     return _fill_json_template(
         _DATA_PACKAGE_TEMPLATE,
-        **summary,
-        short="-".join(re.findall(r"[a-z0-9]+", summary["title"].lower())) or "study",
-        people=[{"title": name, "roles": ["creator"]} for name in summary["creators"]],
-        licences=[{"name": summary["licence"]}] if summary["licence"] else [],
-        study={"digest": summary["digest"]} if summary["digest"] else None,
-        resources=[_table_resource(table, hash_by_file[table.path("parquet")]) for table in tables],
+        **study_summary,
+        short="-".join(re.findall(r"[a-z0-9]+", study_summary["title"].lower())) or "study",
+        people=[{"title": name, "roles": ["creator"]} for name in study_summary["creators"]],
+        licences=[{"name": study_summary["licence"]}] if study_summary["licence"] else [],
+        study={"digest": study_summary["digest"]} if study_summary["digest"] else None,
+        resources=[
+            _make_table_resource(published_table, hash_by_file[published_table.path("parquet")])
+            for published_table in published_tables
+        ],
     )
 
 
-def _make_ro_crate(summary: Mapping[str, Any], folder: Path) -> JsonObject:
+def _make_ro_crate(study_summary: Mapping[str, Any], folder: Path) -> JsonObject:
     """Return the content of ``ro-crate-metadata.json``: files, and responses they were made from.
 
-    RO-Crate is a format of packages of research data. ``summary`` is a result of `_make_summary`.
+    RO-Crate is a format of packages of research data. ``study_summary`` is a result of
+    `_make_summary`.
     """
     file_entries = [
         {
@@ -698,63 +794,68 @@ def _make_ro_crate(summary: Mapping[str, Any], folder: Path) -> JsonObject:
         }
         for path, sha256 in _hash_files(folder).items()
     ]
-    sources = [
+    source_entries = [
         {"@id": f"#sha256:{sha256}", "@type": "CreativeWork", "sha256": sha256}
-        for sha256 in summary["sources"]
+        for sha256 in study_summary["sources"]
     ]
-    creators = [
-        {"@id": f"#{name}", "@type": "Person", "name": name} for name in summary["creators"]
+    creator_entries = [
+        {"@id": f"#{name}", "@type": "Person", "name": name} for name in study_summary["creators"]
     ]
-    id_references = {
+    references_by_name = {
         name: [{"@id": entity["@id"]} for entity in entities]
         for name, entities in {
             "files": file_entries,
-            "sources": sources,
-            "people": creators,
+            "sources": source_entries,
+            "people": creator_entries,
         }.items()
     }
-    crate = _fill_json_template(
-        _RO_CRATE_TEMPLATE, **{**summary, **id_references}, version=__version__
+    crate_document = _fill_json_template(
+        _RO_CRATE_TEMPLATE, **{**study_summary, **references_by_name}, version=__version__
     )
-    crate["@graph"] += [*file_entries, *sources, *creators]
-    return crate
+    crate_document["@graph"] += [*file_entries, *source_entries, *creator_entries]
+    return crate_document
 
 
-def _table_resource(table: PublishedTable, sha256: str) -> JsonObject:
+def _make_table_resource(published_table: PublishedTable, sha256: str) -> JsonObject:
     """Return the entry of a table in ``datapackage.json``; ``sha256`` is the hash of its file."""
-    primary_key = [*table.metadata.key]
-    if primary_key and (
-        table.frame[primary_key].isna().any(axis=None) or table.frame.duplicated(primary_key).any()
+    primary_key_columns = [*published_table.metadata.key]
+    if primary_key_columns and (
+        published_table.frame[primary_key_columns].isna().any(axis=None)
+        or published_table.frame.duplicated(primary_key_columns).any()
     ):
-        primary_key = []
-    foreign_key = {
+        primary_key_columns = []
+    foreign_key_entry = {
         "fields": ["response"],
         "reference": {"resource": "responses", "fields": ["response"]},
     }
-    refers_to_responses = "response" in table.frame and table.name != "responses"
+    refers_to_responses = (
+        "response" in published_table.frame and published_table.name != "responses"
+    )
     field_entries = [
         _fill_json_template(
             _FIELD_TEMPLATE,
-            **row,
+            **codebook_row,
             # Frictionless does not accept a Parquet list as an array.
             kind="any"
-            if row["dtype"] == "list<string>"
-            else _FIELD_TYPE_BY_DTYPE.get(str(table.frame[row["column"]].dtype), "string"),
+            if codebook_row["dtype"] == "list<string>"
+            else _FIELD_TYPE_BY_DTYPE.get(
+                str(published_table.frame[codebook_row["column"]].dtype), "string"
+            ),
         )
-        for row in table.codebook_rows
+        for codebook_row in published_table.codebook_rows
     ]
     return _fill_json_template(
         _RESOURCE_TEMPLATE,
-        name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()),
-        table=table.name,
-        doc=table.doc,
-        path=table.path("parquet"),
+        name=re.sub(r"[^a-z0-9._-]", "_", published_table.name.lower()),
+        table=published_table.name,
+        doc=published_table.doc,
+        path=published_table.path("parquet"),
         sha256=sha256,
         schema=_fill_json_template(
             _SCHEMA_TEMPLATE,
             fields=field_entries,
-            key=primary_key,
-            refers=[foreign_key] if refers_to_responses else [],
+            key=primary_key_columns,
+            refers=[foreign_key_entry] if refers_to_responses else [],
         ),
     )
 

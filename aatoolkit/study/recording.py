@@ -62,8 +62,8 @@ def read_rerun_path(variable_name: str = RERUN_STUDY_ENV) -> Path | None:
 
     The result is None if this process reruns no notebook.
     """
-    path_text = os.environ.get(variable_name)
-    return Path(path_text) if path_text else None
+    folder_text = os.environ.get(variable_name)
+    return Path(folder_text) if folder_text else None
 
 
 class Recorder:
@@ -81,11 +81,11 @@ class Recorder:
 
     def get(self, request: Request) -> Payload:
         """Fetch the response to a request, store it and return it."""
-        # Most error responses are stored too; see `_recordable_body`.
+        # Most error responses are stored too; see `_find_recordable_body`.
         try:
             payload: Payload = self._fetcher.get(request)
         except (StatusError, DecodeError) as error:
-            body = _recordable_body(error)
+            body = _find_recordable_body(error)
             if body is not None:
                 retry_after = getattr(error, "retry_after", None)
                 headers = {} if retry_after is None else {"retry-after": str(retry_after)}
@@ -97,13 +97,13 @@ class Recorder:
         self._store_response(payload_to_response(payload), stale=payload.stale)
         return payload
 
-    def _store_response(self, response: Response, **fields: Any) -> None:
+    def _store_response(self, response: Response, **record_fields: Any) -> None:
         """Store a response in the study; raise `DecodeError` if it contains the client's token.
 
         The keyword arguments are the fields ``stale`` and ``error`` of the stored `Record`.
         """
         refuse_leaked_token(self._fetcher, response.body, response.request.url, response.headers)
-        self._writer.append(Record.from_response(response, **fields), response.body)
+        self._writer.append(Record.from_response(response, **record_fields), response.body)
 
 
 def payload_to_response(payload: Payload) -> Response:
@@ -112,13 +112,13 @@ def payload_to_response(payload: Payload) -> Response:
     return Response(request, payload.status, payload.headers, payload.fetched_at, payload.body)
 
 
-def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> None:
+def refuse_leaked_token(response_source: Any, body: bytes, url: str, headers: Any) -> None:
     """Raise `DecodeError` if a response contains the client's access token.
 
-    ``source`` is the object from which the client gets responses, such as a `Fetcher`, which knows
-    the token. ``body``, ``url`` and ``headers`` are those of the response.
+    ``response_source`` is the object from which the client gets responses, such as a `Fetcher`,
+    which knows the token. ``body``, ``url`` and ``headers`` are those of the response.
     """
-    contains_token = getattr(source, "contains_token", None)
+    contains_token = getattr(response_source, "contains_token", None)
     checked_bytes = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
     if contains_token is not None and contains_token(checked_bytes):
         raise DecodeError(
@@ -129,7 +129,7 @@ def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> Non
         )
 
 
-def _recordable_body(error: FetchError) -> bytes | None:
+def _find_recordable_body(error: FetchError) -> bytes | None:
     """Return the body of an error response, to record it; None if it must not be recorded."""
     # Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot
     # be decoded, except empty ones.
@@ -177,7 +177,7 @@ class ReplaySource:
         """Do nothing, as no connection is open."""
 
 
-def replaying_client(
+def make_replaying_client(
     study: Study,
     base_url: str | None,
     host: str | None = None,
@@ -202,10 +202,10 @@ def replaying_client(
     service_profile = (
         study._profile_by_url.get(service_url) if profile is None else Profile.load(profile)
     )
-    source = ReplaySource(
+    replay_source = ReplaySource(
         study, service_url, (record for record in records if record.base_url == service_url)
     )
-    return Client._from_source(source, service_url, _REPLAY_WORKERS, service_profile)
+    return Client._from_source(replay_source, service_url, _REPLAY_WORKERS, service_profile)
 
 
 # -- responses as tables ------------------------------------------------------------------------
@@ -214,19 +214,21 @@ TableHashes = dict[str, tuple[int, str]]
 """Of one response, the number of rows and the hash of each table, by ``section.table``."""
 
 
-def payload_to_dataset(payload: Payload, options: ReadingOptions) -> Dataset:
+def payload_to_dataset(payload: Payload, reading_options: ReadingOptions) -> Dataset:
     """Convert a response to tables, and return them as a dataset (a mapping by section).
 
-    ``options`` say how responses are converted, for example by which declarations.
+    ``reading_options`` say how responses are converted, for example by which declarations.
     """
-    section = payload.section
-    if payload.scope is None or section == SCOPE_OPTIONS:
-        section = SCOPE_OPTIONS
-        if options.profile is not None and section not in options.profile:
-            options = replace(options, profile=None)  # profiles can leave them undeclared
-    if section is None:
-        return read_combined(payload, options)
-    return Dataset({section: normalize(section, payload, **vars(options))})
+    section_name = payload.section
+    if payload.scope is None or section_name == SCOPE_OPTIONS:
+        section_name = SCOPE_OPTIONS
+        if reading_options.profile is not None and section_name not in reading_options.profile:
+            reading_options = replace(
+                reading_options, profile=None
+            )  # profiles can leave them undeclared
+    if section_name is None:
+        return read_combined(payload, reading_options)
+    return Dataset({section_name: normalize(section_name, payload, **vars(reading_options))})
 
 
 def read_usable_tables(study: Study, record: Record) -> Dataset:
@@ -255,58 +257,64 @@ def hash_tables(dataset: Dataset) -> TableHashes:
 
 
 def format_table_hashes(
-    hashes_of_responses: Iterable[TableHashes], versions: Mapping[str, str]
+    table_hash_dicts: Iterable[TableHashes], versions: Mapping[str, str]
 ) -> bytes:
     """Return the content of the file ``tables.json``: the hashes of the tables of each response.
 
-    ``hashes_of_responses`` has one dict per response. ``versions`` are the versions of the software
+    ``table_hash_dicts`` has one dict per response. ``versions`` are the versions of the software
     that converted the responses to tables.
     """
-    records = []
-    for hash_by_table in hashes_of_responses:
-        sections: dict[str, JsonObject] = {}
-        for full_table_name, (row_count, digest) in hash_by_table.items():
-            section, _, table_name = full_table_name.partition(".")
-            sections.setdefault(section, {})[table_name] = {"rows": row_count, "hash": digest}
-        records.append(sections)
-    return format_json("tables", read_with=versions, records=records)
+    section_dicts = []
+    for hash_by_table in table_hash_dicts:
+        entries_by_section: dict[str, JsonObject] = {}
+        for full_table_name, (row_count, table_hash) in hash_by_table.items():
+            section_name, _, table_name = full_table_name.partition(".")
+            entries_by_section.setdefault(section_name, {})[table_name] = {
+                "rows": row_count,
+                "hash": table_hash,
+            }
+        section_dicts.append(entries_by_section)
+    return format_json("tables", read_with=versions, records=section_dicts)
 
 
-def parse_table_hashes(data: bytes) -> list[TableHashes]:
+def parse_table_hashes(json_bytes: bytes) -> list[TableHashes]:
     """Parse ``tables.json`` to a list with one dict of hashes per response; [] if it is damaged."""
 
     def read_hashes(document: Any) -> list[TableHashes]:
         return [
             {
-                f"{section}.{table_name}": (int(entry["rows"]), str(entry["hash"]))
-                for section, entry_by_table in sections.items()
+                f"{section_name}.{table_name}": (int(entry["rows"]), str(entry["hash"]))
+                for section_name, entry_by_table in entries_by_section.items()
                 for table_name, entry in entry_by_table.items()
             }
-            for sections in document["records"]
+            for entries_by_section in document["records"]
         ]
 
-    return parse_json(data, read_hashes) or []
+    return parse_json(json_bytes, read_hashes) or []
 
 
-def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
+def format_profiles(profile_by_url: Mapping[str, Profile]) -> bytes:
     """Return the content of the file ``profiles.json`` from a dict of profiles by base URL.
 
     A profile has the declarations of the columns in the responses of a service.
     """
-    dumped_profiles = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
-    return format_json("profiles", profiles=dumped_profiles)
+    profile_json_by_url = {
+        base_url: dump_profile(profile) for base_url, profile in profile_by_url.items()
+    }
+    return format_json("profiles", profiles=profile_json_by_url)
 
 
-def parse_profiles(data: bytes) -> Mapping[str, Profile]:
+def parse_profiles(json_bytes: bytes) -> Mapping[str, Profile]:
     """Parse ``profiles.json`` to a dict of profiles by base URL; empty if it is damaged.
 
     A profile has the declarations of the columns in the responses of a service.
     """
     return (
         parse_json(
-            data,
+            json_bytes,
             lambda document: {
-                str(url): load_profile(profile) for url, profile in document["profiles"].items()
+                str(base_url): load_profile(profile)
+                for base_url, profile in document["profiles"].items()
             },
             "profiles",
         )
@@ -325,17 +333,21 @@ def find_stored_responses(study: Study, source: Source) -> Iterator[LoadedRespon
     # They have its hash or, without a hash, its host, section and filters. Responses with all
     # sections come last: their tables must be derived to compare the hash of a section.
     for record in sorted(study.records, key=lambda record: record.section is None):
-        scope = record.scope._to_query() if record.scope else None
+        scope_query = record.scope._to_query() if record.scope else None
         if source.sha256 is None:
             is_same_request = (record.host, record.section) == (source.host, source.section)
-            is_match = is_same_request and source.scope in (None, scope)
+            is_match = is_same_request and source.scope in (None, scope_query)
         else:
-            is_combined = bool(scope) and record.section is None and record.host == source.host
+            is_combined = (
+                bool(scope_query) and record.section is None and record.host == source.host
+            )
             is_match = record.sha256 == source.sha256 or is_combined
         if record.error is not None or not is_match:
             continue
-        options = study._reading_options_of(record)
-        dataset = call_without_warnings(payload_to_dataset, study._read_payload(record), options)
+        reading_options = study._find_reading_options(record)
+        dataset = call_without_warnings(
+            payload_to_dataset, study._read_payload(record), reading_options
+        )
         tables = dataset.get(source.section or "")
         payload = None if tables is None else tables.payload
         if payload is not None and payload.sha256 == (source.sha256 or record.sha256):
@@ -352,27 +364,36 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
     hosts = sorted({record.host for record in study._current_records if record.host})
     if host is not None and host not in hosts:
         raise item_not_found("host", host, hosts)
-    table_names: list[str] = []
-    matching_tables = {}
+    known_table_names: list[str] = []
+    tables_by_description = {}
     for record in study._current_records:
         is_selected = host in (None, record.host) and scope in (None, record.scope)
         if not is_selected or (section and record.section not in (None, section)):
             continue
         for section_name, tables in read_usable_tables(study, record).items():
-            table_names += (*tables, *(f"{section_name}.{table_name}" for table_name in tables))
+            known_table_names += (
+                *tables,
+                *(f"{section_name}.{table_name}" for table_name in tables),
+            )
             if name in tables and section in ("", section_name):
-                filters = record.scope._to_query() if record.scope else "no filters"
-                matching_tables[f"host {record.host}, {filters}, {section_name}"] = tables
-    if len(matching_tables) == 1:
-        return next(iter(matching_tables.values()))
-    if matching_tables:
-        examples = "; ".join([*matching_tables][:5])
-        count = len(matching_tables)
-        message = f"{count} responses have a table {name}: name host and scope ({examples})"
+                filters_text = record.scope._to_query() if record.scope else "no filters"
+                tables_by_description[f"host {record.host}, {filters_text}, {section_name}"] = (
+                    tables
+                )
+    if len(tables_by_description) == 1:
+        return next(iter(tables_by_description.values()))
+    if tables_by_description:
+        examples_text = "; ".join([*tables_by_description][:5])
+        table_count = len(tables_by_description)
+        message = (
+            f"{table_count} responses have a table {name}: name host and scope ({examples_text})"
+        )
     else:
-        endings = [known_name for known_name in table_names if known_name.endswith(name)]
-        hint = suggest_names(find_near_matches(table, table_names) or endings[:3])
-        filters = f" with {scope!r}" if scope else ""
-        message = f"no response{filters} of this study has a table {table!r}"
+        names_with_ending = [
+            known_name for known_name in known_table_names if known_name.endswith(name)
+        ]
+        hint = suggest_names(find_near_matches(table, known_table_names) or names_with_ending[:3])
+        filters_text = f" with {scope!r}" if scope else ""
+        message = f"no response{filters_text} of this study has a table {table!r}"
         message += hint and f"; {hint}"
     raise ScopeError(message, parameter="table", unknown=(table,))

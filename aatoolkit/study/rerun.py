@@ -32,8 +32,8 @@ from aatoolkit.study.comparing import ResultComparison, compare_results, read_re
 from aatoolkit.study.recording import (
     RERUN_RESULTS_ENV,
     RERUN_STUDY_ENV,
+    make_replaying_client,
     read_rerun_path,
-    replaying_client,
 )
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ class Rerun:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert this result of a notebook's rerun to a dict of JSON values."""
-        attributes = asdict(self)
-        return {"ok": self.ok, **attributes, "results": attributes.pop("compared")}
+        value_by_attribute = asdict(self)
+        return {"ok": self.ok, **value_by_attribute, "results": value_by_attribute.pop("compared")}
 
     def lines(self) -> Iterator[str]:
         """Yield lines of text that describe this result of a notebook's rerun."""
@@ -100,41 +100,46 @@ class Rerun:
             yield from (f"  {clipped(difference)}" for difference in comparison.differences)
 
     def __repr__(self) -> str:
-        counts = Counter(comparison.status for comparison in self.compared)
-        summary = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no result"
-        header = f"<Rerun: {summary}, in {self.seconds:.0f} s>"
-        return "\n".join([header, *(f"  {line}" for line in self.lines())])
+        count_by_status = Counter(comparison.status for comparison in self.compared)
+        counts_text = (
+            ", ".join(f"{count} {status}" for status, count in count_by_status.items())
+            or "no result"
+        )
+        header_line = f"<Rerun: {counts_text}, in {self.seconds:.0f} s>"
+        return "\n".join([header_line, *(f"  {line}" for line in self.lines())])
 
     _repr_pretty_ = print_wrapped
 
 
-def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float) -> Rerun:
+def rerun(study: Study, notebook_path: Path, *, out: FilePath | None, timeout: float) -> Rerun:
     """Run a notebook on the recorded responses of a study; see `Study.rerun`."""
     if read_rerun_path():
         raise StudyError("a notebook that is rerun does not rerun others", path=study.path)
     study._require_verified("rerun")
-    sealed_results = dict(study.results)
-    if not sealed_results:
+    sealed_frame_by_name = dict(study.results)
+    if not sealed_frame_by_name:
         raise StudyError(
             f"no result was sealed in the study at {study.path}, so there is nothing to compare; "
             "name results by study.results[name] = frame, and seal the study",
             path=study.path,
         )
     digest = str(study.digest)
-    notebook = notebook.expanduser().resolve()
-    if out is not None and Path(out).expanduser().resolve() == notebook:
+    notebook_path = notebook_path.expanduser().resolve()
+    if out is not None and Path(out).expanduser().resolve() == notebook_path:
         raise ArgumentError("out= is the notebook itself; name another file", argument="out")
-    notebook_node = _read_notebook(notebook)
+    notebook_node = _read_notebook(notebook_path)
     start_time = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         problem, cell_number = _execute_notebook(
-            notebook_node, notebook.parent, study.path.resolve(), folder, timeout
+            notebook_node, notebook_path.parent, study.path.resolve(), folder, timeout
         )
-        rerun_frames = read_rerun_frames(Path(folder))
+        rerun_frame_by_name = read_rerun_frames(Path(folder))
     seconds = time.monotonic() - start_time
-    comparisons = [
-        compare_results(result_name, sealed_results.get(result_name), rerun_frames.get(result_name))
-        for result_name in dict.fromkeys((*sealed_results, *rerun_frames))
+    result_comparisons = [
+        compare_results(
+            result_name, sealed_frame_by_name.get(result_name), rerun_frame_by_name.get(result_name)
+        )
+        for result_name in dict.fromkeys((*sealed_frame_by_name, *rerun_frame_by_name))
     ]
     verification = study.verify()
     if verification.digest != digest:
@@ -146,11 +151,17 @@ def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float)
         executed_json = _mask_tokens(json.dumps(notebook_node, ensure_ascii=False, indent=1) + "\n")
         write_bytes(Path(out).expanduser(), executed_json.encode("utf-8", "backslashreplace"))
     return Rerun(
-        str(notebook), str(study.path), digest, seconds, tuple(comparisons), problem, cell_number
+        str(notebook_path),
+        str(study.path),
+        digest,
+        seconds,
+        tuple(result_comparisons),
+        problem,
+        cell_number,
     )
 
 
-def _read_notebook(path: Path) -> Any:
+def _read_notebook(notebook_path: Path) -> Any:
     """Read a notebook, and convert it to version 4 of the format."""
     with require_package("a rerun needs", "notebook"):
         import ipykernel  # noqa: F401
@@ -159,18 +170,19 @@ def _read_notebook(path: Path) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return nbformat.reads(path.read_text("utf-8"), as_version=4)  # type: ignore[no-untyped-call]
+            return nbformat.reads(notebook_path.read_text("utf-8"), as_version=4)  # type: ignore[no-untyped-call]
     except OSError as error:
-        problem = error.strerror or type(error).__name__
+        problem_text = error.strerror or type(error).__name__
     except Exception as error:  # whatever is wrong with its JSON or its format
-        problem = f"it is no notebook ({type(error).__name__})"
+        problem_text = f"it is no notebook ({type(error).__name__})"
     raise ArgumentError(
-        f"the notebook {clipped(str(path))} cannot be run: {problem}", argument="notebook"
+        f"the notebook {clipped(str(notebook_path))} cannot be run: {problem_text}",
+        argument="notebook",
     )
 
 
 def _execute_notebook(
-    notebook: Any, folder: Path, study_path: Path, results_folder: str, max_seconds: float
+    notebook_node: Any, folder: Path, study_path: Path, results_folder: str, max_seconds: float
 ) -> tuple[str | None, int | None]:
     """Execute a notebook in a new kernel; return the error and the number of the failed cell.
 
@@ -182,7 +194,7 @@ def _execute_notebook(
     import nbclient
     import nbformat
 
-    environment = {
+    environment_variables = {
         **{
             name: value
             for name, value in os.environ.items()
@@ -202,7 +214,7 @@ def _execute_notebook(
         return int(max(1, math.ceil(deadlines[0] - time.monotonic())))
 
     notebook_client: Any = nbclient.NotebookClient(
-        notebook,
+        notebook_node,
         kernel_name="python3",
         startup_timeout=_MAX_START_SECONDS,
         timeout_func=seconds_left,
@@ -219,34 +231,36 @@ def _execute_notebook(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # libraries of notebooks warn of their own deprecations
             asyncio.run(
-                notebook_client.async_execute(env=environment, stdout=DEVNULL, stderr=DEVNULL)
+                notebook_client.async_execute(
+                    env=environment_variables, stdout=DEVNULL, stderr=DEVNULL
+                )
             )
 
-    problem: str | None = None
+    problem_text: str | None = None
     first_cell = nbformat.v4.new_code_cell(_FIRST_CELL_CODE)  # type: ignore[no-untyped-call]
-    notebook.cells.insert(0, first_cell)
+    notebook_node.cells.insert(0, first_cell)
     # In a thread of its own: in a notebook there is a loop already.
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as thread_pool:
         try:
-            pool.submit(execute_cells).result()
+            thread_pool.submit(execute_cells).result()
         except Exception as error:
             error_name = type(error).__name__
-            message = f"{getattr(error, 'ename', error_name)}: {getattr(error, 'evalue', error)}"
-            problem = {
+            error_text = f"{getattr(error, 'ename', error_name)}: {getattr(error, 'evalue', error)}"
+            problem_text = {
                 "CellTimeoutError": f"it did not end within {max_seconds:g} seconds",
                 "DeadKernelError": "its kernel died",
-            }.get(error_name, message)
+            }.get(error_name, error_text)
         finally:
             if "kernel" in kernel_state and hasattr(os, "killpg"):
                 with contextlib.suppress(OSError):  # processes of the kernel are in its group
                     os.killpg(kernel_state["kernel"], signal.SIGKILL)
-    del notebook.cells[0]
-    if problem is not None and not kernel_state.get("at"):
-        raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=study_path)
+    del notebook_node.cells[0]
+    if problem_text is not None and not kernel_state.get("at"):
+        raise StudyError(f"the rerun did not begin: {clipped(problem_text)}", path=study_path)
     are_code_cells = [
-        cell.cell_type == "code" for cell in notebook.cells[: kernel_state.get("at", 0)]
+        cell.cell_type == "code" for cell in notebook_node.cells[: kernel_state.get("at", 0)]
     ]
-    return problem, sum(are_code_cells) if problem else None
+    return problem_text, sum(are_code_cells) if problem_text else None
 
 
 def _replay_all_clients() -> None:
@@ -260,7 +274,7 @@ def _replay_all_clients() -> None:
     base_urls = {record.base_url for record in study._current_records}
     # Another base URL is that of the study.
     replace_client_factory(
-        lambda base_url: replaying_client(
+        lambda base_url: make_replaying_client(
             study, url if (url := (base_url or "").rstrip("/")) in base_urls else None
         )
     )

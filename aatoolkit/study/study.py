@@ -70,11 +70,11 @@ from aatoolkit.study.recording import (
     format_profiles,
     format_table_hashes,
     hash_tables,
+    make_replaying_client,
     parse_profiles,
     payload_to_dataset,
     read_rerun_path,
     read_usable_tables,
-    replaying_client,
 )
 from aatoolkit.study.verify import Verification, verify
 
@@ -181,14 +181,14 @@ class Study(metaclass=ShortHelpMeta):
             "description": description,
             "creators": as_unique_list(creators, str),
         }
-        problem = ""
+        problem_text = ""
         path_text = repr(str(path))
         try:
             if (folder / STUDY_FILE).is_file():
                 study = cls(folder)
                 old_details = {**study.about, "creators": [*study.about["creators"]]}
                 if old_details != old_details | new_details:
-                    problem = (
+                    problem_text = (
                         f"another study is there, {study._title!r}; go on with it by "
                         f"aa.Study.resume({path_text})"
                     )
@@ -196,7 +196,7 @@ class Study(metaclass=ShortHelpMeta):
                     arguments_text = ", ".join(
                         f"{name}={value!r}" for name, value in new_details.items() if value
                     )
-                    problem = (
+                    problem_text = (
                         f"the study there is sealed; read it by aa.Study({path_text}), or record "
                         "more, also in a cell that is run again, by "
                         f"aa.Study.create({path_text}, {arguments_text}, resume=True)"
@@ -205,7 +205,7 @@ class Study(metaclass=ShortHelpMeta):
             elif folder.exists() and any(
                 path.name[0] != "." and path.name != MANIFEST_FILE for path in folder.iterdir()
             ):
-                problem = "the folder holds other files; empty it"
+                problem_text = "the folder holds other files; empty it"
             else:
                 created_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
                 folder.mkdir(parents=True, exist_ok=True)
@@ -214,13 +214,13 @@ class Study(metaclass=ShortHelpMeta):
                     folder / STUDY_FILE, format_json("study", created_at=created_at, **new_details)
                 )
         except OSError as error:
-            problem = error.strerror or type(error).__name__
+            problem_text = error.strerror or type(error).__name__
         except ValueError as error:  # a name that no file can have
-            problem = str(error)
-        if problem:
+            problem_text = str(error)
+        if problem_text:
             raise StudyError(
-                f"no study can be created at {visible(str(folder))}: {problem}, or name another "
-                "folder",
+                f"no study can be created at {visible(str(folder))}: {problem_text}, or name "
+                "another folder",
                 path=folder,
             )
         return cls.resume(folder)
@@ -276,12 +276,17 @@ class Study(metaclass=ShortHelpMeta):
 
         def parse_about(document: Any) -> Mapping[str, Any] | None:
             creators = document["creators"]
-            texts = {key: document.get(key) for key in ("title", "description", "created_at")}
+            text_by_field = {
+                field_name: document.get(field_name)
+                for field_name in ("title", "description", "created_at")
+            }
             is_valid = isinstance(creators, list) and all(
                 isinstance(creator, str) for creator in creators
             )
-            is_valid = is_valid and all(isinstance(text, str | None) for text in texts.values())
-            return {**texts, "creators": tuple(creators)} if is_valid else None
+            is_valid = is_valid and all(
+                isinstance(text, str | None) for text in text_by_field.values()
+            )
+            return {**text_by_field, "creators": tuple(creators)} if is_valid else None
 
         description_fields = parse_json(self._read_verified(STUDY_FILE), parse_about, "study")
         if description_fields is None:
@@ -318,7 +323,7 @@ class Study(metaclass=ShortHelpMeta):
     def _current_records(self) -> tuple[Record, ...]:
         """A tuple with one record for each request: the one that a replay uses."""
         # The last usable response to a request or, if there is none, the last error.
-        return self._parse_once("latest", self.records, _latest_records)
+        return self._parse_once("latest", self.records, _find_latest_records)
 
     @property
     def _hosts(self) -> tuple[str, ...]:
@@ -330,12 +335,12 @@ class Study(metaclass=ShortHelpMeta):
         """A dict from base URL to the profile (column declarations) recorded for this service."""
         if not self._files.has(PROFILES_FILE):
             return {}
-        profiles = self._parse_once(
+        profile_by_url = self._parse_once(
             PROFILES_FILE, self._read_verified(PROFILES_FILE), parse_profiles
         )
-        if not profiles:
+        if not profile_by_url:
             raise self._unusable_error(f"{PROFILES_FILE} does not hold profiles")
-        return profiles
+        return profile_by_url
 
     @property
     def digest(self) -> str | None:
@@ -387,9 +392,9 @@ class Study(metaclass=ShortHelpMeta):
         StudyError
             If the response is missing, or its bytes are not the recorded ones.
         """
-        return payload_to_dataset(self._read_payload(record), self._reading_options_of(record))
+        return payload_to_dataset(self._read_payload(record), self._find_reading_options(record))
 
-    def _reading_options_of(self, record: Record) -> ReadingOptions:
+    def _find_reading_options(self, record: Record) -> ReadingOptions:
         """Return the options with which a recorded response is converted to tables.
 
         They have the column declarations that the study recorded for the response's service.
@@ -515,14 +520,14 @@ class Study(metaclass=ShortHelpMeta):
                 "to go on recording use Study.resume(path)",
                 path=self.path,
             )
-        name = canonical_host(host)
-        if base_url is None and name not in self._hosts:
+        host_name = canonical_host(host)
+        if base_url is None and host_name not in self._hosts:
             raise StudyError(
-                f"the study at {self.path} has no responses about {name}; it has responses about "
-                f"{', '.join(self._hosts) or 'no host'}",
+                f"the study at {self.path} has no responses about {host_name}; it has responses "
+                f"about {', '.join(self._hosts) or 'no host'}",
                 path=self.path,
             )
-        return replaying_client(self, base_url, name, profile).project(name)
+        return make_replaying_client(self, base_url, host_name, profile).project(host_name)
 
     def merge(self, other: Study, *, replace: bool = False) -> Study:
         """Add the records, profiles and results of another study.
@@ -559,13 +564,13 @@ class Study(metaclass=ShortHelpMeta):
         ['domains', 'urls']
         """
         writer = self._require_writer()
-        conflicts = [] if replace else [*self._find_conflicts(other)]
-        if conflicts:
+        conflict_phrases = [] if replace else [*self._find_conflicts(other)]
+        if conflict_phrases:
             raise StudyError(
-                f"the studies differ in {join_some(conflicts, separator='; ')}; compare them by "
-                "study.diff(other), or pass replace=True to replay those of the other",
+                f"the studies differ in {join_some(conflict_phrases, separator='; ')}; compare "
+                "them by study.diff(other), or pass replace=True to replay those of the other",
                 path=self.path,
-                problems=tuple(conflicts),
+                problems=tuple(conflict_phrases),
             )
         for record in other.records:
             writer.append(record, other._read_body(record))
@@ -578,20 +583,28 @@ class Study(metaclass=ShortHelpMeta):
             self.results[name] = frame
         return self
 
-    def _find_conflicts(self, other: Study) -> Iterator[str]:
-        """Yield a phrase for each response, profile or result that differs in ``other``."""
-        old_records = {record.request.key: record for record in self._current_records}
-        for record in other._current_records:
-            old_record = old_records.get(record.request.key, record)
-            if (old_record.sha256, old_record.status) != (record.sha256, record.status):
+    def _find_conflicts(self, other_study: Study) -> Iterator[str]:
+        """Yield a phrase for each response, profile or result that differs in ``other_study``."""
+        own_record_by_key = {record.request.key: record for record in self._current_records}
+        for record in other_study._current_records:
+            own_record = own_record_by_key.get(record.request.key, record)
+            if (own_record.sha256, own_record.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
-        for base_url, profile in other._profile_by_url.items():
-            profiles = (self._profile_by_url.get(base_url, profile), profile)
-            if len({format_profiles({base_url: candidate}) for candidate in profiles}) > 1:
+        for base_url, profile in other_study._profile_by_url.items():
+            profile_variants = (self._profile_by_url.get(base_url, profile), profile)
+            if (
+                len(
+                    {
+                        format_profiles({base_url: profile_variant})
+                        for profile_variant in profile_variants
+                    }
+                )
+                > 1
+            ):
                 yield f"the profile of {base_url}"
-        old_hashes = self.results.hashes
-        for name, digest in other.results.hashes.items():
-            if old_hashes.get(name, digest) != digest:
+        own_hash_by_name = self.results.hashes
+        for name, result_hash in other_study.results.hashes.items():
+            if own_hash_by_name.get(name, result_hash) != result_hash:
                 yield f"the result {visible(name)!r}"
 
     def _require_writer(self) -> StudyWriter:
@@ -615,9 +628,9 @@ class Study(metaclass=ShortHelpMeta):
                 f"{', '.join(unstorable_names)}: replay with profile=",
                 SchemaDriftWarning,
             )
-        profiles = self._profile_by_url
-        profiles_json = format_profiles({**profiles, base_url: profile})
-        if not profiles or format_profiles(profiles) != profiles_json:
+        profile_by_url = self._profile_by_url
+        profiles_json = format_profiles({**profile_by_url, base_url: profile})
+        if not profile_by_url or format_profiles(profile_by_url) != profiles_json:
             unseal(self.path)
             write_bytes(self.path / PROFILES_FILE, profiles_json)
 
@@ -686,16 +699,18 @@ class Study(metaclass=ShortHelpMeta):
             if self.digest is not None and self.verify():
                 return str(self.digest)
             self._remove_unrecorded_files()
-            hashes = [self._table_hashes(record) for record in self.records]
-            write_bytes(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
+            table_hashes = [self._hash_tables_of_record(record) for record in self.records]
+            write_bytes(
+                self.path / TABLES_FILE, format_table_hashes(table_hashes, software_versions())
+            )
             file_names = self._files.names()
-            unrelated_names = [name for name in file_names if not is_study_file(name)]
-            if unrelated_names:
+            unrelated_file_names = [name for name in file_names if not is_study_file(name)]
+            if unrelated_file_names:
                 raise self._unusable_error(
-                    f"its folder holds {', '.join(unrelated_names[:3])}; move it elsewhere"
+                    f"its folder holds {', '.join(unrelated_file_names[:3])}; move it elsewhere"
                 )
-            digests = {name: sha256_of(self._files.read(name)) for name in file_names}
-            write_bytes(self.path / SEAL_FILE, format_seal(digests))
+            hash_by_file = {name: sha256_of(self._files.read(name)) for name in file_names}
+            write_bytes(self.path / SEAL_FILE, format_seal(hash_by_file))
         self._require_verified("cited")
         return str(self.digest)
 
@@ -706,11 +721,15 @@ class Study(metaclass=ShortHelpMeta):
         """
         for folder in (self.path, self.path / RESPONSES_FOLDER, self.path / RESULTS_FOLDER):
             remove_abandoned_files(folder)
-        recorded_names = {body_file_name(record.sha256) for record in self.records}
-        recorded_names |= {result_file_name(digest) for digest in self.results.hashes.values()}
-        for name in self._files.names():
-            if "/" in name and is_study_file(name) and name not in recorded_names:
-                (self.path / name).unlink()
+        recorded_file_names = {body_file_name(record.sha256) for record in self.records}
+        recorded_file_names |= {result_file_name(digest) for digest in self.results.hashes.values()}
+        for file_name in self._files.names():
+            if (
+                "/" in file_name
+                and is_study_file(file_name)
+                and file_name not in recorded_file_names
+            ):
+                (self.path / file_name).unlink()
 
     def verify(self, *, replay: bool = False) -> Verification:
         """Check that no file was altered, removed, added or swapped since the study was sealed.
@@ -736,7 +755,7 @@ class Study(metaclass=ShortHelpMeta):
         True
         """
 
-        return verify(self._files, self._table_hashes if replay else None)
+        return verify(self._files, self._hash_tables_of_record if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
         """Return what changed from this study to another one, which was recorded later.
@@ -881,11 +900,11 @@ class Study(metaclass=ShortHelpMeta):
         if responses:
             with tempfile.TemporaryDirectory() as folder:
                 packed_study = self.pack(Path(folder) / PACKED_STUDY_FILE).read_bytes()
-        tables: list[Any] = []
+        published_tables: list[Any] = []
         failed_payloads = []
         for record in self._current_records:
             try:
-                tables += call_without_warnings(self.tables, record).values()
+                published_tables += call_without_warnings(self.tables, record).values()
             except (FetchError, PayloadError, ScopeError) as error:
                 failed_payloads.append((record.payload(self._read_body(record)), error.message))
         details = PublicationDetails(
@@ -896,7 +915,7 @@ class Study(metaclass=ShortHelpMeta):
             digest=self.digest,
         )
         return publish(
-            tables,
+            published_tables,
             out_folder,
             details,
             failed_payloads=failed_payloads,
@@ -1032,18 +1051,18 @@ class Study(metaclass=ShortHelpMeta):
             problem = f"{verification.problems[0]}; only a study that verifies can be {purpose}"
             raise unusable_study_error(self.path, problem, *map(str, verification.problems))
 
-    def _read_verified(self, name: str) -> bytes:
+    def _read_verified(self, file_name: str) -> bytes:
         """Return the content of a file, after a check of its hash if the study is sealed."""
         while True:
             seal = self._read_seal()
-            content = self._files.read(name)
-            if seal is None or parse_seal(seal).get(name) == sha256_of(content):
+            content = self._files.read(file_name)
+            if seal is None or parse_seal(seal).get(file_name) == sha256_of(content):
                 return content
             # A writer may have removed the seal meanwhile, as it does before it changes anything.
             if self._read_seal() == seal:
-                raise self._unusable_error(f"{name} does not match the seal; verify it")
+                raise self._unusable_error(f"{file_name} does not match the seal; verify it")
 
-    def _table_hashes(self, record: Record) -> TableHashes:
+    def _hash_tables_of_record(self, record: Record) -> TableHashes:
         """Return the number of rows and the hash of each table of a recorded response.
 
         The dict is empty if the response is an error.
@@ -1059,9 +1078,9 @@ class Study(metaclass=ShortHelpMeta):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: object
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: object
     ) -> None:
-        if kind is None and self._writer is not None:
+        if error_type is None and self._writer is not None:
             self.seal()
 
     def __repr__(self) -> str:
@@ -1080,7 +1099,7 @@ class Study(metaclass=ShortHelpMeta):
         return code(repr(self))
 
 
-def _latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
+def _find_latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
     """Return the last usable record of each request; if it has none, its last record."""
     record_by_key: dict[tuple[str, ...], Record] = {}
     for record in records:

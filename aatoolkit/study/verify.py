@@ -92,58 +92,65 @@ class Verification:
         return self.ok
 
     def __repr__(self) -> str:
-        header = f"{counted(self.files, 'file')}, {counted(self.records, 'record')}"
+        counts_text = f"{counted(self.files, 'file')}, {counted(self.records, 'record')}"
         if self.ok:
-            return f"<Verification: as sealed, {header}, digest {self.digest}>"
-        lines = [f"  {problem}" for problem in self.problems]
-        return "\n".join([f"<Verification: {counted(len(lines), 'problem')}, {header}>", *lines])
+            return f"<Verification: as sealed, {counts_text}, digest {self.digest}>"
+        problem_lines = [f"  {problem}" for problem in self.problems]
+        return "\n".join(
+            [
+                f"<Verification: {counted(len(problem_lines), 'problem')}, {counts_text}>",
+                *problem_lines,
+            ]
+        )
 
     _repr_pretty_ = print_wrapped
 
 
 def verify(
-    files: StudyFiles, rehash_tables: Callable[[Record], TableHashes] | None = None
+    study_files: StudyFiles, hash_tables_again: Callable[[Record], TableHashes] | None = None
 ) -> Verification:
     """Check every byte of a study against the checksums in its file ``SHA256SUMS``.
 
-    ``rehash_tables`` is a function that converts a recorded response to tables again and
+    ``hash_tables_again`` is a function that converts a recorded response to tables again and
     returns their hashes. These are then compared with the recorded ones.
     """
     # For each file only the first problem is kept, which is the most specific.
     problem_by_file = {}
-    digest_by_file = {}
+    hash_by_file = {}
     content_by_file = {}
     file_names = []
     try:
-        file_names = files.names()
+        file_names = study_files.names()
     except StudyError as error:
         problem_by_file[""] = "unreadable", str(error)
-    for name in file_names:
+    for file_name in file_names:
         try:
-            content = files.read(name) if is_study_file(name) else None
+            content = study_files.read(file_name) if is_study_file(file_name) else None
         except StudyError as error:
-            problem_by_file[name] = "unreadable", str(error)
+            problem_by_file[file_name] = "unreadable", str(error)
             continue
         if content is None:
-            problem_by_file[name] = "added", "it does not belong to a study"
+            problem_by_file[file_name] = "added", "it does not belong to a study"
             continue
-        digest_by_file[name] = sha256_of(content)
-        if "/" not in name:
-            content_by_file[name] = content
-    for name in (STUDY_FILE, MANIFEST_FILE) if file_names else ():
-        if name not in file_names:
-            problem_by_file[name] = "missing", "every study has this file"
-    digest_by_body_file = {
-        name: digest
-        for name, digest in digest_by_file.items()
-        if name.startswith(f"{RESPONSES_FOLDER}/")
+        hash_by_file[file_name] = sha256_of(content)
+        if "/" not in file_name:
+            content_by_file[file_name] = content
+    for file_name in (STUDY_FILE, MANIFEST_FILE) if file_names else ():
+        if file_name not in file_names:
+            problem_by_file[file_name] = "missing", "every study has this file"
+    hash_by_body_file = {
+        file_name: file_hash
+        for file_name, file_hash in hash_by_file.items()
+        if file_name.startswith(f"{RESPONSES_FOLDER}/")
     }
     records = []
     try:
         records = parse_manifest(content_by_file.get(MANIFEST_FILE, b""))
-        recorded_digests = {body_file_name(record.sha256): record.sha256 for record in records}
-        for kind, name in find_hash_mismatches(recorded_digests, digest_by_body_file):
-            problem_by_file.setdefault(name, (kind, _MESSAGE_BY_KIND[kind]))
+        recorded_hash_by_file = {body_file_name(record.sha256): record.sha256 for record in records}
+        for problem_kind, file_name in find_hash_mismatches(
+            recorded_hash_by_file, hash_by_body_file
+        ):
+            problem_by_file.setdefault(file_name, (problem_kind, _MESSAGE_BY_KIND[problem_kind]))
     except StudyError as error:
         problem_by_file[MANIFEST_FILE] = (
             "broken chain",
@@ -155,34 +162,43 @@ def verify(
             "not sealed",
             "without a seal, files that are missing or added are not detected",
         )
-    elif seal is not None and seal != format_seal(digest_by_file):
-        actual_digests = {
-            name: digest for name, digest in digest_by_file.items() if name != SEAL_FILE
+    elif seal is not None and seal != format_seal(hash_by_file):
+        actual_hash_by_file = {
+            file_name: file_hash
+            for file_name, file_hash in hash_by_file.items()
+            if file_name != SEAL_FILE
         }
-        for kind, name in find_hash_mismatches(parse_seal(seal), actual_digests):
+        for problem_kind, file_name in find_hash_mismatches(parse_seal(seal), actual_hash_by_file):
             # If a body matches its name, the line in the seal is wrong.
-            if kind != "altered" or name not in digest_by_body_file:
-                problem_by_file.setdefault(name, (kind, "it does not match the seal"))
+            if problem_kind != "altered" or file_name not in hash_by_body_file:
+                problem_by_file.setdefault(file_name, (problem_kind, "it does not match the seal"))
         if not problem_by_file:
             problem_by_file[SEAL_FILE] = "altered", "it does not match the files"
     suffix_by_file = {body_file_name(record.sha256): f": {record.name}" for record in records}
     problems = [
-        Problem(kind, name, message + suffix_by_file.get(name, ""))
-        for name, (kind, message) in problem_by_file.items()
+        Problem(problem_kind, file_name, message + suffix_by_file.get(file_name, ""))
+        for file_name, (problem_kind, message) in problem_by_file.items()
     ]
-    sealed_hashes = chain(
+    sealed_table_hashes = chain(
         parse_table_hashes(content_by_file.get(TABLES_FILE, b"")), repeat(TableHashes())
     )
-    for record, old_hashes in (
-        zip(records, sealed_hashes, strict=False) if rehash_tables and not problem_by_file else ()
+    for record, old_table_hashes in (
+        zip(records, sealed_table_hashes, strict=False)
+        if hash_tables_again and not problem_by_file
+        else ()
     ):
-        new_hashes = rehash_tables(record)  # type: ignore[misc]
-        if new_hashes != old_hashes:
-            differing_tables = sorted({name for name, _ in new_hashes.items() ^ old_hashes.items()})
+        new_table_hashes = hash_tables_again(record)  # type: ignore[misc]
+        if new_table_hashes != old_table_hashes:
+            differing_table_names = sorted(
+                {
+                    table_name
+                    for table_name, _ in new_table_hashes.items() ^ old_table_hashes.items()
+                }
+            )
             message = (
                 "this version reads other tables, and the responses are unchanged: "
-                f"{record.name}: {join_some(differing_tables)}"
+                f"{record.name}: {join_some(differing_table_names)}"
             )
             problems.append(Problem("other tables", TABLES_FILE, message))
-    digest = None if problems or seal is None else sha256_of(seal)
-    return Verification(files.path, digest, len(file_names), len(records), tuple(problems))
+    seal_hash = None if problems or seal is None else sha256_of(seal)
+    return Verification(study_files.path, seal_hash, len(file_names), len(records), tuple(problems))

@@ -275,7 +275,7 @@ def test_an_unfinished_run_is_not_seen_and_is_continued(
 
 @pytest.mark.thorough
 def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, days: Days) -> None:
-    from aatoolkit.archive.adding import add_outcome_groups, group_payloads
+    from aatoolkit.archive.adding import add_outcome_groups, make_outcome_groups
     from aatoolkit.archive.responses import ResponseIndex
 
     archive = aa.Archive(place)
@@ -285,7 +285,7 @@ def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, day
     payloads = days(3)
 
     def overtaken() -> Any:
-        groups = [*group_payloads(payloads)]
+        groups = [*make_outcome_groups(payloads)]
         yield from groups[:-1]
         # Another process commits nearly all of it before this run does.
         archive.add(payloads[:-2])

@@ -25,11 +25,10 @@ from aatoolkit.sections import (
 )
 from aatoolkit.sections.inference.evidence import gather_arithmetic_evidence
 from aatoolkit.sections.inference.findings import OPEN, PROVED, DraftColumn, DraftTable
-from aatoolkit.sections.inference.keys import find_year_path, set_formats_and_keys
+from aatoolkit.sections.inference.keys import set_formats_and_keys
 from aatoolkit.sections.inference.shapes import find_tables
 from aatoolkit.sections.inference.units import POSITION_UNIT, set_aggregation, set_units
 from aatoolkit.sections.inference.words import (
-    FACTOR_BY_UNIT_WORD,
     Vocabulary,
     split_name,
     to_singular,
@@ -46,6 +45,7 @@ _RATIO_NAME_BY_COUNTS = {
     ("mention_count", "answer_count"): "mention_rate",
     ("conversions", "sessions"): "conversion_rate",
 }
+_SCALED_UNITS = ("percent", "permille", "ppm", "basis_point", "cents", "micro", "nano")
 _LEXICON_KEY_BY_UNIT = {
     COUNT: "standard_count",
     FRACTION: "standard_share",
@@ -140,7 +140,7 @@ def analyse_section(
     """
     documents = [document, *response_by_engines.values(), *other_responses]
     tables = find_tables(documents, section_name, vocabulary)
-    notes = set_formats_and_keys(tables, find_year_path(documents))
+    notes = set_formats_and_keys(tables)
     tables.sort(key=_table_sort_key)
     if guesses_units:
         gather_arithmetic_evidence(tables, len(response_by_engines))
@@ -255,7 +255,7 @@ def _find_name_in_new_unit(column: DraftColumn) -> str | None:
     For example, ``cost_cents`` becomes ``cost``. Return None for other columns.
     """
     stem, _, unit = column.name.rpartition("_")
-    is_renamed = column.scale != 1.0 and unit in words_of("percent", *FACTOR_BY_UNIT_WORD)
+    is_renamed = column.scale != 1.0 and unit in words_of(*_SCALED_UNITS)
     return stem.removesuffix("_per") if is_renamed else None
 
 
@@ -287,10 +287,10 @@ def rename_column(column: DraftColumn, new_name: str) -> None:
     old_name = column.name
 
     def replace_name(value: Any) -> Any:
-        """Return a name, or a tuple of names, with the old name replaced."""
+        """Return a text, or a tuple of texts, with the old name replaced."""
         if isinstance(value, tuple):
             return tuple(map(replace_name, value))
-        return new_name if value == old_name else value
+        return value and re.sub(rf"(?<!\w){re.escape(old_name)}(?!\w)", new_name, value)
 
     table.key = replace_name(table.key)
     table.rows = replace(table.rows, labels=replace_name(table.rows.labels))
@@ -305,15 +305,9 @@ def rename_column(column: DraftColumn, new_name: str) -> None:
             continue
         renamed_fields = {
             name: replace_name(getattr(aggregation, name))
-            for name in ("by", "over", "within", "across")
+            for name in ("by", "over", "within", "across", "why")
         }
-        old_name_pattern = rf"(?<!\w){re.escape(old_name)}(?!\w)"
-        new_reason = aggregation.why and re.sub(
-            old_name_pattern, lambda _: new_name, aggregation.why
-        )
-        other_column.rule = replace(
-            other_column.rule, value=replace(aggregation, why=new_reason, **renamed_fields)
-        )
+        other_column.rule = replace(other_column.rule, value=replace(aggregation, **renamed_fields))
 
 
 # --- single responses -----------------------------------------------------------------------------

@@ -286,14 +286,10 @@ class JsonStructure:
                     self._add_values(row_set, (*steps, Field(name)), field_values)
         if list in value_types:
             list_group = ListGroup(steps, _values_of_type(list, values))
-            has_single_items = list_group.max_length <= 1 < len(
-                list_group.items
-            ) and list_group.kinds == {"dict"}
-            # A header of one name is of the rows of each response.
-            is_header = row_set.parent is None and matches_form(_last_field(steps), "header")
             if (
-                has_single_items
-                and not is_header
+                list_group.max_length <= 1 < len(list_group.items)
+                and list_group.kinds == {"dict"}
+                and not matches_form(_last_field(steps), "header")
                 and self._find_header(row_set, list_group, has_mixed_kinds=False) is None
             ):
                 # Lists of one record at most, in row after row, are wrappers.
@@ -319,14 +315,16 @@ class JsonStructure:
         """
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
             ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
-            counts_by_path = {
-                path: Counter(compress(ancestor_keys, [value is not MISSING for value in values]))
-                for path, values in row_set.columns
-            }
-            text_counts_by_path = {
-                path: Counter(compress(ancestor_keys, [type(value) is str for value in values]))
-                for path, values in row_set.columns
-            }
+            counts_by_path, text_counts_by_path = (
+                {
+                    path: Counter(compress(ancestor_keys, map(is_counted, values)))
+                    for path, values in row_set.columns
+                }
+                for is_counted in (
+                    lambda value: value is not MISSING,
+                    lambda value: type(value) is str,
+                )
+            )
             table_variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
             for key, row_count in Counter(ancestor_keys).items():
                 paths = {path for path, counts in counts_by_path.items() if counts[key]}
@@ -414,20 +412,25 @@ class JsonStructure:
         if not keys:
             return False
         dimension = self.vocabulary.find_dimension(keys)
-        if dimension not in (None, "domain") or all(map(_DATA_KEY_PATTERN.fullmatch, keys)):
+        if dimension is not None or all(map(_DATA_KEY_PATTERN.fullmatch, keys)):
             return True
-        if len(keys) == 1 or (steps and isinstance(steps[-1], Elements)):
-            return False  # elements of a list are records
+        if len(keys) == 1:
+            return False
         columns = [[value.get(key) for value in objects] for key in keys]
         entries = [entry for column in columns for entry in _find_nonempty_entries(column)]
-        headers_of_grids = {
-            str(header_names)
+        lists_by_name = [
+            {name: value for name, value in entry.items() if isinstance(value, list)}
             for entry in entries
-            if isinstance(entry, dict) and any(map(_is_list_of_lists, entry.values()))
-            for field_name, header_names in entry.items()
-            if matches_form(field_name, "header") and not _is_list_of_lists(header_names)
+            if isinstance(entry, dict)
+        ]
+        headers = {
+            str(header)
+            for lists in lists_by_name
+            if any(_kinds_of(rows) == {"list"} for rows in lists.values())
+            for name, header in lists.items()
+            if matches_form(name, "header")
         }
-        if len(headers_of_grids) > 1:
+        if len(headers) > 1:
             return False  # tables of different columns
         similarity = _measure_similarity(entries)
         last_field = to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
@@ -437,7 +440,7 @@ class JsonStructure:
         )
         if are_translations or similarity < _MIN_SIMILARITY:
             return False
-        if dimension is not None or has_map_name:
+        if has_map_name:
             return True
         are_known_texts = sum(key in self.vocabulary.field_by_text for key in keys) >= 0.8 * len(
             keys
@@ -448,9 +451,7 @@ class JsonStructure:
             len(keys) >= 3 <= len(entries)
             and all(isinstance(entry, dict) and len(entry) > 1 for entry in entries)
             # Lists of different things may have some fields in common.
-            and not (
-                has_lists and (are_measure_names or not steps or similarity < _MIN_LIST_SIMILARITY)
-            )
+            and not (has_lists and (not steps or similarity < _MIN_LIST_SIMILARITY))
         )
         return are_records or (are_known_texts and not are_measure_names)
 
@@ -476,38 +477,41 @@ class JsonStructure:
             for list_group in list_groups
             if not self._add_if_columns(row_set, list_group)
         ]
-        groups_by_length: dict[Any, list[ListGroup]] = {}
-        groups_by_names: dict[Any, tuple[ListsOfNames, list[ListGroup]]] = {}
+        parallel_groups_by_key: dict[Any, tuple[ListsOfNames | None, list[ListGroup]]] = {}
         for list_group in remaining_groups:
             if list_group.holds_names:
                 continue
             lists_of_names = self._find_lists_of_names(row_set, list_group)
-            if lists_of_names is not None:
-                groups_by_names.setdefault(
-                    (lists_of_names[0], *list_group.lengths), (lists_of_names, [])
-                )[1].append(list_group)
-                continue
             # Of a square grid a list beside it may name the rows or the columns.
             item_lengths = {len(item or ()) for item in list_group.items if list_group.is_of_lists}
             has_own_row_set = (
                 list_group.max_length < 2
                 or list_group.kinds == {"dict"}
                 or item_lengths == {list_group.max_length}
-            ) or _last_field(list_group.steps) in ("columns", "headers")
+                or _last_field(list_group.steps) in ("columns", "headers")
+            )
+            # A list that is missing in some rows has the length of the others there.
             similar_lengths = (
-                group_key
-                for group_key in groups_by_length
-                if not has_own_row_set and _have_equal_lengths(list_group.lengths, group_key)
+                other_lengths
+                for other_lengths in parallel_groups_by_key
+                if {
+                    length == other_length
+                    for length, other_length in zip(list_group.lengths, other_lengths, strict=False)
+                    if None not in (length, other_length)
+                }
+                == {True}
             )
-            group_key = next(
-                similar_lengths, list_group.steps if has_own_row_set else (*list_group.lengths,)
-            )
-            groups_by_length.setdefault(group_key, []).append(list_group)
-        for lists_of_names, parallel_groups in groups_by_names.values():
-            self._add_parallel_row_set(row_set, parallel_groups, lists_of_names)
-        for parallel_groups in groups_by_length.values():
-            if len(parallel_groups) > 1 or not self._add_if_not_rows(row_set, parallel_groups[0]):
-                self._add_parallel_row_set(row_set, parallel_groups)
+            lengths = (*list_group.lengths,)
+            if lists_of_names is not None:
+                key: Any = (lists_of_names[0], lengths)
+            else:
+                key = list_group.steps if has_own_row_set else next(similar_lengths, lengths)
+            _, parallel_groups = parallel_groups_by_key.setdefault(key, (lists_of_names, []))
+            parallel_groups.append(list_group)
+        for lists_of_names, parallel_groups in parallel_groups_by_key.values():
+            are_rows = lists_of_names is not None or len(parallel_groups) > 1
+            if are_rows or not self._add_if_not_rows(row_set, parallel_groups[0]):
+                self._add_parallel_row_set(row_set, parallel_groups, lists_of_names)
 
     def _add_parallel_row_set(
         self,
@@ -532,26 +536,6 @@ class JsonStructure:
         containers = [(list_group.steps, list_group.lists) for list_group in list_groups]
         main_container = main_list_group.steps, main_list_group.lists
         self._add_child_row_set(row_set, containers, main_container, Elements, lists_of_names)
-
-    def _add_row_set_of_columns(
-        self, row_set: RowSet, list_group: ListGroup, paths_and_values: list[PathAndValues]
-    ) -> None:
-        """Add a table for a list of lists in which each inner list is a column.
-
-        Each position in the inner lists becomes a row. ``paths_and_values`` has the inner lists.
-        """
-        steps, lists = self._split_into_columns(list_group)[0]
-        lists_of_names = self._find_lists_of_names(
-            row_set, ListGroup(steps, lists), includes_same_rows=True
-        )
-        self._add_child_row_set(
-            row_set,
-            paths_and_values,
-            (steps, lists),
-            Elements,
-            lists_of_names,
-            kept_values_by_path={"^#0": (0,)},
-        )
 
     def _add_child_row_set(
         self,
@@ -634,33 +618,6 @@ class JsonStructure:
         self.row_sets.append(new_row_set)
         self._add_columns(new_row_set, paths_and_values)
 
-    def _may_be_columns(
-        self, row_set: RowSet, list_group: ListGroup, *, has_mixed_kinds: bool
-    ) -> bool:
-        """Return whether lists of lists may be tables in which each inner list is a column.
-
-        Otherwise, each inner list is a row.
-
-        ``has_mixed_kinds`` says whether the inner lists hold different kinds of values.
-        """
-        if {*map(type, list_group.items)} != {list}:
-            return False
-        item_length_sets = [{*map(len, values)} for values in list_group.present_lists]
-        if max(map(len, item_length_sets)) > 1:
-            return False
-        is_square = any(
-            item_lengths == {len(values)}
-            for item_lengths, values in zip(item_length_sets, list_group.present_lists, strict=True)
-        )
-        first_item_lengths = [
-            len(items[0]) if items is not MISSING and items else None for items in list_group.lists
-        ]
-        neighbours = _iter_neighbours(
-            row_set, list_group, first_item_lengths, includes_same_rows=True
-        )
-        is_grid = is_square or any(True for _ in neighbours)
-        return has_mixed_kinds or not is_grid
-
     def _add_if_columns(self, row_set: RowSet, list_group: ListGroup) -> bool:
         """Add one column for each position in some lists, if all are like ``["2026-11-03", 4]``.
 
@@ -680,8 +637,11 @@ class JsonStructure:
             all(len(kinds) <= 1 for kinds in kinds_by_position)
             and len(set().union(*kinds_by_position)) > 1
         )
-        if list_group.is_of_lists and not self._may_be_columns(
-            row_set, list_group, has_mixed_kinds=has_mixed_kinds
+        # Inner lists of one kind may be rows as well as columns.
+        if list_group.is_of_lists and (
+            not has_mixed_kinds
+            or None in list_group.items
+            or any(len({*map(len, items)}) > 1 for items in list_group.present_lists)
         ):
             return False
         header = self._find_header(row_set, list_group, has_mixed_kinds=has_mixed_kinds)
@@ -696,7 +656,14 @@ class JsonStructure:
         ):
             paths_and_values = self._split_into_columns(list_group, header)
             if list_group.is_of_lists:
-                self._add_row_set_of_columns(row_set, list_group, paths_and_values)
+                # Each position in the inner lists becomes a row.
+                self._add_child_row_set(
+                    row_set,
+                    paths_and_values,
+                    self._split_into_columns(list_group)[0],
+                    Elements,
+                    kept_values_by_path={"^#0": (0,)},
+                )
             else:
                 self._add_columns(row_set, paths_and_values)
             return True
@@ -775,7 +742,7 @@ class JsonStructure:
         """
         possible_headers = []
         for other_list_group, list_positions in _iter_neighbours(
-            row_set, list_group, list_group.lengths, includes_same_rows=list_group.is_of_lists
+            row_set, list_group, includes_same_rows=list_group.is_of_lists
         ):
             if other_list_group.field_and_texts is None:
                 continue
@@ -794,21 +761,10 @@ class JsonStructure:
                 count_shared_steps(other_list_group.steps, list_group.steps),
                 list_name in other_name,
             )
-            min_lists = max(4, 2 * list_group.max_length)
-            is_header = has_header_name or (
-                are_names_fixed
-                and (
-                    has_mixed_kinds
-                    or (
-                        list_group.kinds == {"text"} and _are_tuples(row_set, list_group, min_lists)
-                    )
-                    or (
-                        other_name == list_name
-                        and self.vocabulary.find_dimension(names_by_row[0]) is None
-                    )
-                )
+            is_named_alike = (
+                other_name == list_name and self.vocabulary.find_dimension(names_by_row[0]) is None
             )
-            if is_header:
+            if has_header_name or (are_names_fixed and (has_mixed_kinds or is_named_alike)):
                 possible_headers.append((closeness, other_list_group, field_name, names_by_row))
         if not possible_headers:
             return None
@@ -818,10 +774,7 @@ class JsonStructure:
         other_list_group.holds_names = True
         self.header_paths.add(other_list_group.steps)
         widened_steps = widen_to_all_elements(other_list_group.steps)
-        row_steps = (
-            widen_to_all_elements(list_group.steps) if list_group.is_of_lists else row_set.steps
-        )
-        shared_step_count = count_shared_steps(widened_steps, row_steps)
+        shared_step_count = count_shared_steps(widened_steps, row_set.steps)
         return (
             *bind_to_row(
                 (*widened_steps[:shared_step_count], *other_list_group.steps[shared_step_count:])
@@ -830,9 +783,7 @@ class JsonStructure:
             *([Field(field_name)] if field_name is not None else []),
         ), names_by_row
 
-    def _find_lists_of_names(
-        self, row_set: RowSet, list_group: ListGroup, *, includes_same_rows: bool = False
-    ) -> ListsOfNames | None:
+    def _find_lists_of_names(self, row_set: RowSet, list_group: ListGroup) -> ListsOfNames | None:
         """Find the lists that name the elements of given lists, such as ``labels`` of ``values``.
 
         A list of names has as many elements as the list of values, and may be in the same row or in
@@ -844,9 +795,6 @@ class JsonStructure:
             The rows with the given lists.
         list_group : ListGroup
             The given lists.
-        includes_same_rows : bool
-            Whether to search also in the rows that have the given lists, not only in the rows
-            that enclose them.
 
         Returns
         -------
@@ -859,14 +807,13 @@ class JsonStructure:
             return None
         possible_lists = []
         for other_list_group, list_positions in _iter_neighbours(
-            row_set, list_group, list_group.lengths, includes_same_rows=includes_same_rows
+            row_set, list_group, includes_same_rows=False
         ):
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
             record_path = other_list_group.steps[:-1]
             is_near = record_path == list_group.steps[: len(record_path)]
             if (
                 other_list_group.kinds.isdisjoint(("dict", "list"))
-                and not (includes_same_rows and other_list_group.holds_names)
                 and (is_near or list_group.max_length > _MAX_COINCIDENTAL_LENGTH)
                 and not any(type(item) is float for item in other_list_group.items)
             ):
@@ -886,11 +833,10 @@ class JsonStructure:
 def _iter_neighbours(
     row_set: RowSet,
     list_group: ListGroup,
-    lengths: list[int | None],
     *,
     includes_same_rows: bool,
 ) -> Iterator[tuple[ListGroup, list[int]]]:
-    """Yield the other lists of some lengths in the rows that enclose the rows of given lists.
+    """Yield other lists as long as given lists, in the rows that enclose the rows of these.
 
     The nearest ones come first.
 
@@ -900,8 +846,6 @@ def _iter_neighbours(
         The rows with the given lists.
     list_group : ListGroup
         The given lists.
-    lengths : list
-        For each row, the length that the other list must have; None for any length.
     includes_same_rows : bool
         Whether to begin with the other lists in the rows with the given lists.
 
@@ -918,22 +862,9 @@ def _iter_neighbours(
         for other_list_group in ancestor.list_groups:
             if other_list_group.steps != list_group.steps[: len(other_list_group.steps)] and all(
                 length in (None, other_list_group.lengths[position])
-                for length, position in zip(lengths, list_positions, strict=True)
+                for length, position in zip(list_group.lengths, list_positions, strict=True)
             ):
                 yield other_list_group, list_positions
-
-
-def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
-    """Return whether two sequences of lengths are equal, ignoring positions where one is None.
-
-    Examples
-    --------
-    >>> _have_equal_lengths([3, None], (3, 2)), _have_equal_lengths([3, 1], (3, 2))
-    (True, False)
-    """
-    pairs = [pair for pair in zip(lengths, other_lengths, strict=False) if None not in pair]
-    is_comparable = len(lengths) == len(other_lengths) and len(pairs) > 0
-    return is_comparable and all(length == other_length for length, other_length in pairs)
 
 
 def _last_field(steps: Steps) -> str:
@@ -983,8 +914,7 @@ def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
 def _kind_of(value: Any) -> str:
     """Return the kind of a JSON value, such as ``number``, ``day``, ``text`` or ``dict``.
 
-    ``mark`` is the kind of texts without letters or digits, ``moment`` that of numbers that may be
-    seconds or milliseconds since 1970.
+    ``mark`` is the kind of texts without letters or digits.
 
     Examples
     --------
@@ -994,7 +924,7 @@ def _kind_of(value: Any) -> str:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
-        return "moment" if 1e9 <= value < 2e9 or 1e12 <= value < 2e12 else "number"
+        return "number"
     if isinstance(value, str):
         return (
             "number"
@@ -1018,8 +948,7 @@ def _kinds_of(values: Iterable[Any]) -> set[str]:
     >>> sorted(_kinds_of([3, "17", None, "—", "a.example"]))
     ['number', 'text']
     """
-    kinds = {*map(_kind_of, values)} - {"NoneType", "Missing", "mark"}
-    return kinds - {"moment"} if "number" in kinds else kinds
+    return {*map(_kind_of, values)} - {"NoneType", "Missing", "mark"}
 
 
 def _find_nonempty_entries(values: Iterable[Any]) -> list[Any]:
@@ -1039,11 +968,6 @@ def _find_nonempty_entries(values: Iterable[Any]) -> list[Any]:
         items = [item for entry in entries for item in entry]
         objects = items if {*map(type, items)} == {dict} else []
     return objects or entries
-
-
-def _is_list_of_lists(value: Any) -> bool:
-    """Return whether a JSON value is a list with a list in it."""
-    return isinstance(value, list) and any(isinstance(item, list) for item in value)
 
 
 def _measure_similarity(entries: list[Any]) -> float:

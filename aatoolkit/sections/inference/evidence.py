@@ -29,7 +29,6 @@ _MIN_ENGINE_ROWS = 3
 _MIN_LARGE_TOTAL = 50
 """A total from which on few rows prove a sum, because they would not reach it by chance."""
 
-_MIN_SUMS_LENGTH = 64
 _MAX_SIBLING_COLUMNS = 7
 _MAX_CHANCE = 1e-4
 """The maximum probability that a result came about by chance."""
@@ -126,7 +125,7 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
     response_positions = column.draft_table.response_positions
     key_names = {*table.key}
     if len(table.total_row_positions):
-        totals_by_response = np.full(int(response_positions.max()) + 1, np.nan)
+        totals_by_response = np.full(table.response_count, np.nan)
         totals_by_response[response_positions[table.total_row_positions]] = column.numbers[
             table.total_row_positions
         ]
@@ -151,10 +150,10 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
 
 def _sum_by_response(column: DraftColumn) -> FloatArray:
     """Return an array with the sum of a column for each response, without rows of totals."""
-    is_counted = column.draft_table.data_row_mask & ~np.isnan(column.numbers)
-    response_positions = column.draft_table.response_positions
-    sums_length = max(_MIN_SUMS_LENGTH, int(response_positions.max(initial=0)) + 1)
-    sums = np.bincount(response_positions[is_counted], column.numbers[is_counted], sums_length)
+    table = column.draft_table
+    is_counted = table.data_row_mask & ~np.isnan(column.numbers)
+    responses = table.response_positions[is_counted]
+    sums = np.bincount(responses, column.numbers[is_counted], table.response_count)
     return sums.astype(np.float64)
 
 
@@ -168,10 +167,8 @@ def _adds_up_to(column: DraftColumn, totals: PossibleTotals) -> bool:
     group_count = len(totals.totals_by_group)
     group_by_row = totals.group_by_row[is_counted]
     numbers = column.numbers[is_counted]
-    sums = np.bincount(group_by_row, numbers, minlength=group_count)[:group_count]
-    nonzero_row_counts = np.bincount(group_by_row, numbers != 0, minlength=group_count)[
-        :group_count
-    ]
+    sums = np.bincount(group_by_row, numbers, group_count)
+    nonzero_row_counts = np.bincount(group_by_row, numbers != 0, group_count)
     is_tested = ~np.isnan(totals.totals_by_group) & (nonzero_row_counts > 0)
     tolerance = column.rounding_error * np.maximum(nonzero_row_counts, 1) + _TOLERANCE
     errors = np.abs(sums - totals.totals_by_group)
@@ -410,61 +407,53 @@ def _find_common_sum(columns: tuple[DraftColumn, ...]) -> float:
 
 @dataclass(eq=False)
 class MatchedRows:
-    """Pairs of rows with the same key, from responses for one and for all engines (AI assistants).
+    """Rows with the same key, from the responses for all engines (AI assistants) and for one each.
 
     Attributes
     ----------
-    one_engine_rows : array of int
-        The position of the first row of each pair, from a response for one engine.
     all_engines_rows : array of int
-        The position of the second row of each pair, from the response for all engines.
-    completeness_mask : array of bool
-        For each row of the table, whether all responses for single engines have a row with its key.
+        The positions of the rows from the response for all engines.
+    one_engine_rows : array of int
+        For each of these rows, the position of the row from each response for a single engine;
+        -1 if the response has no such row.
     """
 
-    one_engine_rows: RowPositions
     all_engines_rows: RowPositions
-    completeness_mask: Any
+    one_engine_rows: Any
 
-    def sum(self, numbers: Any) -> Any:
-        """Return an array: for each row for all engines, the sum of numbers for single engines."""
-        table_length = len(self.completeness_mask)
-        return np.bincount(self.all_engines_rows, np.nan_to_num(numbers), table_length)
+    def parts_of(self, numbers: FloatArray) -> FloatArray:
+        """Return the numbers for single engines: a row for each row for all engines, with NaN."""
+        return np.where(self.one_engine_rows < 0, np.nan, numbers[self.one_engine_rows])
 
 
 def _match_engine_rows(table: DraftTable, engine_count: int) -> MatchedRows | None:
-    """Pair the rows for single engines (AI assistants) with those for all engines, by key.
+    """Match the rows for single engines (AI assistants) with those for all engines, by key.
 
     Returns
     -------
     MatchedRows or None
-        The pairs; None if the table has no key by which rows can be compared.
+        The rows; None if the table has no key by which rows can be compared, or no rows of engines.
     """
     # Another response may have another row at the same position.
     has_position_key = any("#" in table[name].source for name in table.key)
     if has_position_key or (table.steps and not table.key):
         return None
-    key_column_values = [table[name].values for name in table.key]
-    row_keys = [repr(row_key) for row_key in zip(*key_column_values, strict=True)] or [""] * len(
-        table
-    )
-    row_by_key = {row_keys[row]: row for row in table.rows_of_response(0).tolist()}
-    rows_by_response = [
-        *filter(
-            len, (table.rows_of_response(1 + engine_index) for engine_index in range(engine_count))
-        )
+    row_by_key, *other_rows_by_key = [
+        {
+            repr([table[name].values[row] for name in table.key]): row
+            for row in table.rows_of_response(response).tolist()
+        }
+        for response in range(1 + engine_count)
     ]
-    row_pairs = [
-        (row, row_by_key[row_keys[row]])
-        for response_rows in rows_by_response
-        for row in response_rows
-        if row_keys[row] in row_by_key
+    engine_rows_by_key = [*filter(None, other_rows_by_key)]
+    one_engine_rows = [
+        [engine_row_by_key.get(key, -1) for engine_row_by_key in engine_rows_by_key]
+        for key in row_by_key
     ]
-    one_engine_rows, all_engines_rows = np.array(row_pairs, np.intp).reshape(-1, 2).T
-    return MatchedRows(
-        one_engine_rows,
-        all_engines_rows,
-        np.bincount(all_engines_rows, minlength=len(table)) == len(rows_by_response),
+    return (
+        MatchedRows(np.array([*row_by_key.values()], np.intp), np.array(one_engine_rows, np.intp))
+        if row_by_key and engine_rows_by_key
+        else None
     )
 
 
@@ -515,33 +504,25 @@ def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[
     row_count : int
         The number of rows that were compared.
     """
-    numbers = column.numbers
-    overall_rows = matched_rows.all_engines_rows
-    engine_numbers = numbers[matched_rows.one_engine_rows]
-    sums = matched_rows.sum(engine_numbers)
-    has_several_engines = matched_rows.sum(engine_numbers > 0) >= 2
-    is_comparable = matched_rows.completeness_mask & ~np.isnan(numbers)
-    is_comparable &= matched_rows.sum(np.isnan(engine_numbers)) == 0
-    row_count = int((has_several_engines & is_comparable).sum())
-    engine_counts = matched_rows.sum(np.ones(len(engine_numbers)))
-    tolerance = column.rounding_error * (engine_counts + 1) + _TOLERANCE
+    totals = column.numbers[matched_rows.all_engines_rows]
+    parts = matched_rows.parts_of(column.numbers)
+    is_comparable = ~np.isnan(totals) & ~np.isnan(parts).any(axis=1)
     if not is_comparable.any():
         return "", 0
-    if (np.abs(sums - numbers) <= tolerance)[is_comparable].all():
+    totals, parts = totals[is_comparable], parts[is_comparable]
+    sums = parts.sum(axis=1)
+    has_several_engines = (parts > 0).sum(axis=1) >= 2
+    row_count = int(has_several_engines.sum())
+    tolerance = column.rounding_error * (parts.shape[1] + 1) + _TOLERANCE
+    if (np.abs(sums - totals) <= tolerance).all():
         is_tested = (
-            row_count >= _MIN_ENGINE_ROWS
-            and len(np.unique(numbers[has_several_engines & is_comparable])) >= 2
+            row_count >= _MIN_ENGINE_ROWS and len(np.unique(totals[has_several_engines])) >= 2
         )
         return ("adds" if is_tested else ""), row_count
-    if ((engine_numbers == numbers[overall_rows]) | (engine_numbers == 0))[
-        is_comparable[overall_rows]
-    ].all():
+    if ((parts == totals[:, np.newaxis]) | (parts == 0)).all():
         return "", row_count  # the filter changed no number that is there
-    largest_engine_numbers = np.full(len(numbers), -np.inf)
-    np.fmax.at(largest_engine_numbers, overall_rows, engine_numbers)
-    if ((numbers <= sums + tolerance) & (numbers >= largest_engine_numbers - tolerance))[
-        is_comparable
-    ].all():
+    is_between = (totals <= sums + tolerance) & (totals >= parts.max(axis=1) - tolerance)
+    if is_between.all():
         return ("distinct" if row_count else ""), row_count
     return "differs", row_count
 
@@ -567,22 +548,24 @@ def _count_rows_of_weighted_mean(
     int
         The number of rows on which the rates are weighted means; 0 if any row contradicts.
     """
-    engine_rates = rates[matched_rows.one_engine_rows]
-    engine_weights = np.nan_to_num(weights[matched_rows.one_engine_rows])
-    has_weight = engine_weights > 0
-    total_weights = matched_rows.sum(engine_weights)
-    engine_counts = matched_rows.sum(has_weight)
+    total_rates = rates[matched_rows.all_engines_rows]
+    part_weights = np.nan_to_num(matched_rows.parts_of(weights))
+    has_weight = part_weights > 0
+    part_rates = np.where(has_weight, matched_rows.parts_of(rates), 0.0)
+    total_weights = part_weights.sum(axis=1)
+    engine_counts = has_weight.sum(axis=1)
     # Where the weights add up, no part is missing.
-    is_tested = (np.abs(total_weights - weights) <= _TOLERANCE) & ~np.isnan(rates)
-    is_tested &= (matched_rows.sum(has_weight & np.isnan(engine_rates)) == 0) & (engine_counts >= 2)
+    errors = np.abs(total_weights - weights[matched_rows.all_engines_rows])
+    is_tested = (errors <= _TOLERANCE) & (engine_counts >= 2)
+    is_tested &= ~np.isnan(total_rates + part_rates.sum(axis=1))
 
     def are_equal(sums: FloatArray, divisors: FloatArray) -> Any:
         """Return whether the means equal the rates, for each tested row."""
         means = sums[is_tested] / divisors[is_tested]
-        return np.abs(means - rates[is_tested]) <= 2 * rounding_error
+        return np.abs(means - total_rates[is_tested]) <= 2 * rounding_error
 
-    are_weighted_means = are_equal(matched_rows.sum(engine_rates * engine_weights), total_weights)
-    are_plain_means = are_equal(matched_rows.sum(engine_rates * has_weight), engine_counts)
+    are_weighted_means = are_equal((part_rates * part_weights).sum(axis=1), total_weights)
+    are_plain_means = are_equal(part_rates.sum(axis=1), engine_counts)
     # Where any weights would do, none are proved.
     is_proved = are_weighted_means.all() and (~are_plain_means).sum() >= _MIN_ENGINE_ROWS
     return int(is_tested.sum()) if is_proved else 0

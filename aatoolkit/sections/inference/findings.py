@@ -369,6 +369,12 @@ class DraftTable:
         *_, responses = self.row_set.iter_with_ancestors()
         return np.array(self.row_set.enclosing_rows(responses), np.intp)
 
+    @property
+    def response_count(self) -> int:
+        """The number of responses, with or without rows of the table."""
+        *_, responses = self.row_set.iter_with_ancestors()
+        return len(responses)
+
     def rows_of_response(self, response_position: int) -> RowPositions:
         """Return the positions of the rows of one response, without rows with totals."""
         return np.flatnonzero((self.response_positions == response_position) & self.data_row_mask)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, combinations, takewhile
-from typing import Any
 
 import numpy as np
 
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import find_unused_name
 from aatoolkit.jsontree.coerce import parse_currency
-from aatoolkit.jsontree.paths import Elements, Entries, Field, format_path, parse_path
+from aatoolkit.jsontree.paths import Elements, Entries, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
@@ -40,7 +37,7 @@ _TOTAL_LABEL_PATTERN = re.compile(
 )
 
 
-def set_formats_and_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
+def set_formats_and_keys(tables: list[DraftTable]) -> list[str]:
     """Find how to parse columns, which rows are totals, and which columns identify a row.
 
     The results are stored in the tables.
@@ -49,8 +46,6 @@ def set_formats_and_keys(tables: list[DraftTable], year_path: str | None) -> lis
     ----------
     tables : list of DraftTable
         The tables, which are changed.
-    year_path : str or None
-        The path to the year of days such as ``Nov 3``.
 
     Returns
     -------
@@ -58,6 +53,7 @@ def set_formats_and_keys(tables: list[DraftTable], year_path: str | None) -> lis
         Notes for people on rows with totals.
     """
     notes: list[str] = []
+    year_path = None
     for table in tables:
         _inherit_columns(table, keys=True)
         if not table.columns:
@@ -73,6 +69,7 @@ def set_formats_and_keys(tables: list[DraftTable], year_path: str | None) -> lis
                 _add_currency_column(column)
         notes += _find_total_rows(table)
         if not table.steps:
+            year_path = _find_year_path(table)
             continue
         table.key = _find_key(table)
         if not table.key:
@@ -221,19 +218,14 @@ def _find_total_rows(table: DraftTable) -> list[str]:
             for row, value in enumerate(column.values)
             if type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value)
         ]
-        response_positions = table.response_positions[total_rows].tolist()
+        responses = table.response_positions
         are_highest = [
-            not (numbers[is_in_response] > numbers[row]).any()
-            for row, response in zip(total_rows, response_positions, strict=True)
-            for is_in_response in [table.response_positions == response]
+            not (numbers[responses == responses[row]] > numbers[row]).any()
+            for row in total_rows
             for numbers in arrays_of_counts
-            if is_in_response.sum() > 2
         ]
-        if (
-            are_highest
-            and all(are_highest)
-            and len({*response_positions}) == len(response_positions)
-        ):
+        has_one_total = len({*responses[total_rows].tolist()}) == len(total_rows)
+        if are_highest and all(are_highest) and has_one_total:
             total_labels = {column.values[row] for row in total_rows}
             table.total_labels_by_column = {column.name: tuple(sorted(total_labels))}
             table.total_row_positions = np.array(total_rows, np.intp)
@@ -314,46 +306,19 @@ def _are_rows_unique(table: DraftTable, columns: list[DraftColumn]) -> bool:
 # --- years --------------------------------------------------------------------------------------
 
 
-def find_year_path(documents: list[Any]) -> str | None:
-    """Find the path of a field with a year, for dates without a year such as ``Nov 3``.
+def _find_year_path(table: DraftTable) -> str | None:
+    """Return the path of a year, for dates without a year such as ``Nov 3``; None if there is none.
 
-    Parameters
-    ----------
-    documents : list
-        The decoded JSON of the responses.
-
-    Returns
-    -------
-    str or None
-        The path to a year, or to the last day of a period, that all responses have.
-
-    Examples
-    --------
-    >>> find_year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
-    '$.window.to'
+    It is the last day of a period, or a year, that is a top-level field of each response.
     """
-    path_counts = Counter(path for document in documents for path in _iter_day_paths(document, ()))
     paths = (
-        f"$.{format_path(map(Field, path))}"
+        f"$.{column.source}"
         for word in ("end", "to", "until", "through", "year")
-        for path, count in path_counts.items()
-        if count == len(documents) and split_name(path[-1])[-1:] == [word]
+        for column in table.columns
+        if split_name(column.field_name)[-1:] == [word]
+        and column.dtype in (("Int64",) if word == "year" else ("date", "timestamp"))
+        and column.format.parse in (None, "utc")
+        and None not in column.values
+        and MISSING not in column.values
     )
     return next(paths, None)
-
-
-def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the path of each field with a day or year, as a tuple of names; do not search lists.
-
-    Examples
-    --------
-    >>> [*_iter_day_paths({"window": {"to": "2026-11-08"}, "n": 3}, ())]
-    [('window', 'to')]
-    """
-    if isinstance(value, dict) and len(path) < 3:
-        for name, nested_value in value.items():
-            yield from _iter_day_paths(nested_value, (*path, name))
-    elif path:
-        is_year = type(value) is int and split_name(path[-1])[-1:] == ["year"]
-        if is_year or re.match(r"\d{4}-\d\d-\d\d", str(value)):
-            yield path

@@ -32,9 +32,6 @@ _SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
 }
 _COLUMN_PARAMETERS = ("source", "unit", "parse", "year", "scale", "missing", "valid", "aggregate")
 _LITERAL_PATTERN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-_LITERAL_PIECE_PATTERN = re.compile(
-    rf".{{1,{_MAX_LITERAL_LENGTH}}}(?: |$)|.{{1,{_MAX_LITERAL_LENGTH}}}"
-)
 _FILE_HEADER_TEMPLATE = '''"""{title}
 
 A comment above a table says what proved the rules of its numbers. Units are likely, by name and
@@ -97,9 +94,9 @@ def format_profile(
     return f"{header_code}\n\n{_format_imports(body_code)}\n\n{body_code}\n"
 
 
-def _format_variable_name(section_name: str) -> str:
-    """Return the name of the Python variable for a section, such as ``DOMAINS``."""
-    return re.sub(r"\W", "_", section_name).upper()
+def _format_variable_name(name: str) -> str:
+    """Return the name of the Python variable for a section or a path, such as ``DOMAINS``."""
+    return "_".join(map(to_snake_case, re.findall(r"\w+", name))).upper()
 
 
 def _name_repeated_code(analysis_by_variable: Mapping[str, SectionAnalysis]) -> dict[str, str]:
@@ -108,7 +105,7 @@ def _name_repeated_code(analysis_by_variable: Mapping[str, SectionAnalysis]) -> 
     Such code declares a rule, or columns of objects that each response has, such as ``meta``.
     """
     names_and_codes = [
-        ("_".join(map(to_snake_case, re.findall(r"\w+", name))).upper(), code)
+        (_format_variable_name(name), code)
         for analysis in analysis_by_variable.values()
         for name, code in (
             *((f"{rule.at}.rule", _format_rule(rule)) for rule in analysis.rules),
@@ -335,7 +332,7 @@ def format_aggregation(aggregation: Aggregation) -> str:
 
 
 def _wrap_lines(code: str, initial_indent: str, subsequent_indent: str) -> list[str]:
-    """Break Python code into lines of at most 120 characters; long texts are split.
+    """Break Python code into lines of at most 120 characters; longer texts are not split.
 
     Parameters
     ----------
@@ -345,16 +342,9 @@ def _wrap_lines(code: str, initial_indent: str, subsequent_indent: str) -> list[
         The spaces before the first line and before the others.
     """
 
-    def make_unbreakable(match: re.Match[str]) -> str:
-        """Replace the spaces in a string literal, so that it is not broken across lines."""
-        literal = match[0].replace(" ", "\0")
-        if len(literal) > _MAX_LITERAL_LENGTH + 2 and "\\" not in literal and literal[0] == "'":
-            pieces = _LITERAL_PIECE_PATTERN.findall(match[0][1:-1])
-            literal = " ".join(repr(piece).replace(" ", "\0") for piece in pieces)
-        return literal
-
+    # A string literal must not be broken across lines.
     lines = textwrap.wrap(
-        _LITERAL_PATTERN.sub(make_unbreakable, code), _LINE_WIDTH,
+        _LITERAL_PATTERN.sub(lambda match: match[0].replace(" ", "\0"), code), _LINE_WIDTH,
         initial_indent=initial_indent, subsequent_indent=subsequent_indent,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip

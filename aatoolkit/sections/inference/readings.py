@@ -195,7 +195,7 @@ def _find_number_format(
     distinct_numbers = {*present_numbers}
     if distinct_numbers <= {0, 1} and is_flag_name(name):
         return FieldFormat("boolean", "boolean", reason="0 and 1 under the name of a flag")
-    is_signed = classify_name(name).kind in ("change", "score") or "net" in name
+    is_signed = classify_name(name).kind in ("change", "score")
     negative_numbers = {value for value in distinct_numbers if value < 0}
     sentinels = (-1,) if negative_numbers == {-1} != distinct_numbers and not is_signed else ()
     missing_values = (*sentinels, *null_words)
@@ -272,9 +272,7 @@ def _count_decimals(value: Any) -> int:
     >>> _count_decimals(0.25), _count_decimals(3.0), _count_decimals(3)
     (2, 0, 0)
     """
-    number_text = repr(value)
-    has_no_decimals = type(value) is int or "e" in number_text or number_text.endswith(".0")
-    return 0 if has_no_decimals else len(number_text.partition(".")[2])
+    return len(repr(value).removesuffix(".0").partition(".")[2])
 
 
 def _to_floats(array: Any) -> FloatArray:
@@ -343,8 +341,7 @@ def _find_text_format(
     number_texts = [text for text in texts if text in price_texts or any(
         _try_number_format([text], [text], parse, ()) for parse in notations)]  # fmt: skip
     if 2 * len(number_texts) >= len(texts):
-        quantifier = "some " * (len(number_texts) < len(texts))
-        reason = f"text; {quantifier}may be numbers, such as {number_texts[0]!r}"
+        reason = f"text; some may be numbers, such as {number_texts[0]!r}"
         return replace(text_format, reason=reason)
     return text_format
 

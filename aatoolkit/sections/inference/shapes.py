@@ -70,10 +70,7 @@ def find_tables(
         _name_nameless_columns(table)
         # The keys of maps are columns of the tables below them as well.
         has_keys_only = all(column.source.startswith("@") for column in table.columns)
-        is_parent = any(
-            child_row_set.parent is row_set for child_row_set in json_structure.row_sets
-        )
-        if table.columns and not (has_keys_only and is_parent):
+        if not has_keys_only:
             table.name = _name_table(table, section_name, {table.name for table in tables})
             row_set.table = table
             tables.append(table)
@@ -178,7 +175,7 @@ def _set_header_path(table: DraftTable) -> None:
         if steps and steps[:-1] == rows.steps and isinstance(steps[-1], NamedColumn)
     ]
     header_paths = {step.header for step in named_steps}
-    is_plain_list = rows.steps[-1:] == (Elements(),) and not (rows.labels or rows.first)
+    is_plain_list = rows.steps[-1:] == (Elements(),) and not rows.labels
     if is_plain_list and len(named_steps) == len(table.columns) and len(header_paths) == 1:
         (header_path,) = header_paths
         if not any(isinstance(step, Position) for step in header_path):

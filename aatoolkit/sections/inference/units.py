@@ -129,7 +129,6 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     }
     is_met_by_condition = {
         "number sign": field_format.is_ordinal,
-        "factor": name_meaning.unit_factor != 1.0,
         "coarse percent": name_meaning.has_word_of("percent") and decimals < 3,
         "fine point": name_meaning.has_word_of("point") and decimals > 2,
         **is_shown_by_text,
@@ -147,7 +146,6 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         if is_match and min_value <= lowest_number and highest_number <= max_value:
             if unit is None:
                 return Guess(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
-            factor = name_meaning.unit_factor if condition == "factor" else factor
             if condition in is_shown_by_text:
                 return Guess(unit, PROVED, f"a {condition} in the text"), factor
             reason = f"the name, and values from {lowest_number:g} to {highest_number:g}"
@@ -317,11 +315,10 @@ def _find_weighted_rule(
     """
     arithmetic = column.arithmetic
     if arithmetic.matching_ratios:
-        denominators = {
-            possible_ratio.operand_names[1] for possible_ratio in arithmetic.matching_ratios
-        }
-        return _find_ratio_rule(column, _find_possible_denominators(column, denominators))
-    weight_names = _find_possible_denominators(column)
+        return _find_ratio_rule(column)
+    row_counts_by_name = (arithmetic.row_count_by_denominator, arithmetic.row_count_by_weight)
+    name_sets = [*map(set, filter(None, row_counts_by_name))]
+    weight_names = set.intersection(*name_sets) if name_sets else set()
     if weight_names and name_words & words_of("picked"):
         return Guess(None, OPEN, "each row may speak of another: it is that of one picked out")
     if not weight_names:
@@ -347,16 +344,8 @@ def _find_weighted_rule(
     return Guess(mean_rule, PROVED, "; ".join(reasons))
 
 
-def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> AggregationGuess:
-    """Return how to aggregate a column that equals a ratio of two columns.
-
-    Parameters
-    ----------
-    column : DraftColumn
-        The column with the ratios.
-    denominators : set of str
-        The names of the counts that may be the denominator.
-    """
+def _find_ratio_rule(column: DraftColumn) -> AggregationGuess:
+    """Return how to aggregate a column that equals a ratio of two columns."""
     matching_ratios = column.arithmetic.matching_ratios
     # Ratios were tested before scaling, so the scales must not change them.
     scale_by_name = {
@@ -370,22 +359,10 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> Aggregation
         and possible_ratio.percent_factor * column.scale == 1
     ]
     count_pairs = {possible_ratio.operand_names for possible_ratio in matching_ratios}
-    usable_ratios = (
-        table_ratios
-        if len(count_pairs) == 1
-        else [
-            possible_ratio
-            for possible_ratio in table_ratios
-            if {possible_ratio.operand_names[1]} == denominators
-        ]
-    )
-    if len(usable_ratios) == 1:
-        proof = "no other pair of counts" if len(count_pairs) == 1 else "the engines pool by it"
-        return Guess(
-            ratio(*usable_ratios[0].operand_names),
-            PROVED,
-            f"{usable_ratios[0]} on {usable_ratios[0].row_count} rows, {proof}",
-        )
+    if len(count_pairs) == len(table_ratios) == 1:
+        (table_ratio,) = table_ratios
+        reason = f"{table_ratio} on {table_ratio.row_count} rows, no other pair of counts"
+        return Guess(ratio(*table_ratio.operand_names), PROVED, reason)
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first_ratio = matching_ratios[0]
     has_one_numerator = len({numerator_name for numerator_name, _ in count_pairs}) == 1 and (
@@ -398,14 +375,3 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> Aggregation
         )
     ratios_text = join_some([*dict.fromkeys(map(str, matching_ratios))])
     return Guess(None, OPEN, f"one of {ratios_text}, not all columns of this table")
-
-
-def _find_possible_denominators(column: DraftColumn, *name_sets: set[str]) -> set[str]:
-    """Return the names of the counts that may be the denominator or the weight of a column.
-
-    If ``name_sets`` are given, the names must be in all of these sets.
-    """
-    arithmetic = column.arithmetic
-    row_counts_by_name = (arithmetic.row_count_by_denominator, arithmetic.row_count_by_weight)
-    all_name_sets = [*name_sets, *map(set, filter(None, row_counts_by_name))]
-    return set.intersection(*all_name_sets) if all_name_sets else set()

@@ -29,9 +29,6 @@ _PATTERN_BY_DIMENSION = {
     name: re.compile(form, re.I | re.S)
     for name, form in read_text_table(Path(__file__).with_name("dimensions.txt"))
 }
-FACTOR_BY_UNIT_WORD = {
-    "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
-}  # fmt: skip
 
 
 _KINDS = [
@@ -51,13 +48,10 @@ class NameMeaning:
         The words in the name.
     kind : str
         The kind, such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
-    unit_factor : float
-        The factor that converts from the unit in the name: 0.01 for cents, 1 for most names.
     """
 
     words: list[str]
     kind: str
-    unit_factor: float
 
     def has_word_of(self, word_group: str) -> bool:
         """Return whether any word in the name belongs to a word group of the lexicon."""
@@ -92,8 +86,8 @@ def classify_name(name: str) -> NameMeaning:
     --------
     >>> classify_name("citationCount").kind, classify_name("visibilityPct").has_word_of("percent")
     ('count', True)
-    >>> classify_name("avgPosition").kind, classify_name("EstCostCents").unit_factor
-    ('position', 0.01)
+    >>> classify_name("avgPosition").kind, classify_name("EstCostCents").kind
+    ('position', 'money')
     >>> classify_name("orders_with_revenue").kind, classify_name("withClient").kind
     ('count', 'count')
     >>> classify_name("avg_order_cents").kind, classify_name("share_with_revenue").kind
@@ -102,20 +96,16 @@ def classify_name(name: str) -> NameMeaning:
     ('count', 'share', 'score')
     """
     words = split_name(name)
-    factors = (
-        unit_factor
-        for word_group, unit_factor in FACTOR_BY_UNIT_WORD.items()
-        if _has_word_of(words, word_group)
-    )
-    # A part of a rate, such as its numerator, may be a sum of anything.
-    is_rate = _has_word_of(words, "fraction") and not _has_word_of(words, "rate_part$")
+    return NameMeaning(words, next(_iter_kinds(words), ""))
+
+
+def _iter_kinds(words: list[str]) -> Iterator[str]:
+    """Yield the kinds of values that the words in a name suggest, the likeliest one first."""
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
     subset_match = _SUBSET_PATTERN.search(" ".join(words))
     facts = {
         "SERIAL": is_serial_number(words),
         "SUBSET": subset_match is not None and subset_match[1] in (None, *words_of("counted")),
-        "RATE": is_rate,
-        "TIME": _are_time_words(words) and words != ["seen"],
     }
 
     def holds(fact: str) -> bool:
@@ -125,12 +115,9 @@ def classify_name(name: str) -> NameMeaning:
         """
         return facts[fact] if fact in facts else _has_word_of(words, fact)
 
-    kinds = (
-        kind
-        for kind, present_words, excluded_words in _KINDS
-        if all(map(holds, present_words)) and not any(map(holds, excluded_words))
-    )
-    return NameMeaning(words, next(kinds, ""), next(factors, 1.0))
+    for kind, present_words, excluded_words in _KINDS:
+        if all(map(holds, present_words)) and not any(map(holds, excluded_words)):
+            yield kind
 
 
 def _has_word_of(words: list[str], word_group: str) -> bool:
@@ -165,7 +152,7 @@ def is_time_name(name: str) -> bool:
     words = split_name(name)
     while words and words[-1] in words_of("second", "millisecond", "epoch_unit"):
         words.pop()
-    return _are_time_words(words)
+    return "time" in _iter_kinds(words)
 
 
 def is_flag_name(name: str) -> bool:
@@ -205,12 +192,6 @@ def is_serial_number(words: list[str]) -> bool:
         and words[-2] not in words_of("count")
         and words[-2] == to_singular(words[-2])
     )
-
-
-def _are_time_words(words: list[str]) -> bool:
-    """Return whether the words in a name suggest a date or time, such as ``last seen``."""
-    ends = ("^first_last", "first_last$", "time_end$")
-    return any(_has_word_of(words, end) for end in ends) and not _has_word_of(words, "counted$")
 
 
 def to_singular(word: str) -> str:
@@ -334,7 +315,7 @@ def _find_ids_and_names(value: Any) -> set[str]:
     """
     if isinstance(value, dict):
         if all(isinstance(item, dict) for item in value.values()):
-            return {key for key in value if len(key) <= _MAX_NAME_LENGTH}
+            return {*value}
         lists = (item for item in value.values() if isinstance(item, list))
         return set().union(*map(_find_ids_and_names, lists))
     items = value if isinstance(value, list) else []
