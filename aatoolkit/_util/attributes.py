@@ -39,13 +39,19 @@ class ShortHelpMeta(ABCMeta):
     ) -> None:
         super().__init__(name, bases, namespace)
         cls.__doc__ = class_doc = inspect.cleandoc(namespace.get("__doc__") or "")
-        members = [*members_of(cls)]
-        if class_doc and members:
-            lines = [f"{member:{_NAME_WIDTH}} {line}" for member, line in members]
+        names_and_first_lines = [*members_of(cls)]
+        if class_doc and names_and_first_lines:
+            help_lines = [
+                f"{member:{_NAME_WIDTH}} {first_line}"
+                for member, first_line in names_and_first_lines
+            ]
             if "``help(" not in class_doc:
-                member = members[0][0]
-                lines += ["", f"``help({name}.{member})`` has the arguments and examples of one."]
-            cls.__doc__ = "\n".join([class_doc, "", "Members", "-------", *lines])
+                member = names_and_first_lines[0][0]
+                help_lines += [
+                    "",
+                    f"``help({name}.{member})`` has the arguments and examples of one.",
+                ]
+            cls.__doc__ = "\n".join([class_doc, "", "Members", "-------", *help_lines])
 
     def __dir__(cls) -> list[str]:
         # ``help`` would print the whole documentation of each member after the chapter.
@@ -63,9 +69,11 @@ def members_of(class_: type) -> list[tuple[str, str]]:
     Members that the class's own docstring already describes are left out.
     """
     first_line_by_name = {}
-    for base in reversed(class_.__mro__):
-        for name, member in vars(base).items():
-            member_doc = inspect.getdoc(member) if base.__module__.startswith("aatoolkit.") else ""
+    for base_class in reversed(class_.__mro__):
+        for name, member in vars(base_class).items():
+            member_doc = (
+                inspect.getdoc(member) if base_class.__module__.startswith("aatoolkit.") else ""
+            )
             is_listed = f"\n{name} : " in (class_.__doc__ or "") or isinstance(
                 member, str | int | tuple
             )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 
-def load_constants(name: str) -> Any:
+def load_constants(file_stem: str) -> Any:
     """Return the parsed content of the file ``name.json`` beside this module.
 
     Examples
@@ -15,4 +15,4 @@ def load_constants(name: str) -> Any:
     >>> load_constants("extras")["keyring"]
     ['keyring']
     """
-    return json.loads(Path(__file__).with_name(f"{name}.json").read_text("utf-8"))
+    return json.loads(Path(__file__).with_name(f"{file_stem}.json").read_text("utf-8"))

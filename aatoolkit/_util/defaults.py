@@ -44,11 +44,11 @@ EXTRAS = {extra: tuple(packages) for extra, packages in load_constants("extras")
 
 
 @contextmanager
-def require_package(purpose: str, extra: str) -> Iterator[None]:
+def require_package(purpose: str, extra_name: str) -> Iterator[None]:
     """Convert an `ImportError` in a ``with`` block to `PackageMissing`, which says what to install.
 
-    ``purpose`` begins the message, such as "pictures need". ``extra`` is the optional dependency
-    group that has the package.
+    ``purpose`` begins the message, such as "pictures need". ``extra_name`` is the name of the
+    optional dependency group that has the package.
 
     Examples
     --------
@@ -59,13 +59,13 @@ def require_package(purpose: str, extra: str) -> Iterator[None]:
         yield
         return
     except ImportError as error:
-        package = (error.name or EXTRAS[extra][0]).partition(".")[0]
+        package_name = (error.name or EXTRAS[extra_name][0]).partition(".")[0]
         is_missing = isinstance(error, ModuleNotFoundError)
         problem_text = "is not installed" if is_missing else f"cannot be imported ({error})"
-        if package == __name__.partition(".")[0]:
+        if package_name == __name__.partition(".")[0]:
             raise
     raise PackageMissing(
-        f'{purpose} {package}, which {problem_text}: pip install "aatoolkit[{extra}]"',
-        package=package,
-        extra=extra,
+        f'{purpose} {package_name}, which {problem_text}: pip install "aatoolkit[{extra_name}]"',
+        package=package_name,
+        extra=extra_name,
     )

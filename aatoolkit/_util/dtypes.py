@@ -61,12 +61,16 @@ class Reading:
 
 def _load_dtypes() -> Mapping[str, Dtype]:
     """Return the dtypes in ``dtypes.json``."""
-    dtypes: dict[str, Dtype] = {}
+    dtype_by_name: dict[str, Dtype] = {}
     for name, dtype_fields in load_constants("dtypes").items():
-        formats = dtype_fields.pop("parses")
-        parses = dtypes[formats].parses if isinstance(formats, str) else tuple(formats)
-        dtypes[name] = Dtype(name, **dtype_fields, parses=parses)
-    return dtypes
+        text_formats = dtype_fields.pop("parses")
+        text_format_names = (
+            dtype_by_name[text_formats].parses
+            if isinstance(text_formats, str)
+            else tuple(text_formats)
+        )
+        dtype_by_name[name] = Dtype(name, **dtype_fields, parses=text_format_names)
+    return dtype_by_name
 
 
 # The dtypes that table declarations may use, by name.

@@ -83,8 +83,10 @@ def write_folder_atomically(path: FilePath, *, overwrite: bool = False) -> Itera
     target_path = _resolve(path)
     with _convert_os_errors(target_path):
         if _is_nonempty_folder(target_path) and not overwrite:
-            problem = "the folder is not empty; pass overwrite=True to replace it, or name another"
-            raise FileExistsError(errno.EEXIST, problem)
+            problem_text = (
+                "the folder is not empty; pass overwrite=True to replace it, or name another"
+            )
+            raise FileExistsError(errno.EEXIST, problem_text)
         with _make_temporary_path(target_path.parent, is_folder=True) as temporary_path:
             yield temporary_path
             for written_path in (*temporary_path.rglob("*"), temporary_path):
@@ -134,19 +136,19 @@ def _resolve(path: FilePath) -> Path:
 
 
 @contextlib.contextmanager
-def _convert_os_errors(target_path: Path, problem: str = "was not written") -> Iterator[None]:
+def _convert_os_errors(target_path: Path, problem_text: str = "was not written") -> Iterator[None]:
     """Convert an `OSError` in a ``with`` block to `NotWritten`.
 
-    The message of `NotWritten` is ``target_path``, ``problem`` and the text of the `OSError`.
+    The message of `NotWritten` is ``target_path``, ``problem_text`` and the text of the `OSError`.
     """
     try:
         yield
     except NotWritten:
         raise
     except OSError as error:
-        reason = error.strerror or error
+        error_text = error.strerror or error
         raise NotWritten(
-            f"{target_path} {problem}: {reason}", path=str(target_path), errno=error.errno
+            f"{target_path} {problem_text}: {error_text}", path=str(target_path), errno=error.errno
         ) from error
 
 
@@ -156,16 +158,16 @@ def _make_temporary_path(folder: Path, *, is_folder: bool) -> Iterator[Path]:
     _make_folder(folder)
     _remove_abandoned_files_once(folder)
     while True:
-        path = folder / f".tmp-{secrets.token_hex(8)}"
+        temporary_path = folder / f".tmp-{secrets.token_hex(8)}"
         with contextlib.ExitStack() as exit_stack:
-            exit_stack.callback(_remove, path)
+            exit_stack.callback(_remove, temporary_path)
             if is_folder:
-                path.mkdir()
+                temporary_path.mkdir()
             else:
-                path.touch(exist_ok=False)
+                temporary_path.touch(exist_ok=False)
             # Another process may have swept the folder before the lock; then try another name.
-            if _lock(path, exit_stack) is not False and path.exists():
-                yield path
+            if _lock(temporary_path, exit_stack) is not False and temporary_path.exists():
+                yield temporary_path
                 return
 
 
@@ -233,21 +235,31 @@ def _replace(path: Path, target_path: Path) -> None:
     os.replace(path, target_path)
 
 
-def _exchange_folders(new_folder: Path, target: Path) -> None:
+def _exchange_folders(new_folder: Path, target_folder: Path) -> None:
     """Replace a folder by a new folder; if this fails, the old folder stays."""
     # Linux exchanges the names in one step. Elsewhere `remove_abandoned_files` restores the old
     # folder after a kill.
-    swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
-    cwd = -100
+    rename_folders = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
+    current_folder_descriptor = -100
     exchange_flag = 2
-    if swap is not None and swap(cwd, bytes(new_folder), cwd, bytes(target), exchange_flag) == 0:
+    if (
+        rename_folders is not None
+        and rename_folders(
+            current_folder_descriptor,
+            bytes(new_folder),
+            current_folder_descriptor,
+            bytes(target_folder),
+            exchange_flag,
+        )
+        == 0
+    ):
         return
-    old_folder = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
-    _replace(target, old_folder)
+    old_folder = target_folder.with_name(f".old-{secrets.token_hex(8)}-{target_folder.name}")
+    _replace(target_folder, old_folder)
     try:
-        _replace(new_folder, target)
+        _replace(new_folder, target_folder)
     except BaseException:
-        _replace(old_folder, target)
+        _replace(old_folder, target_folder)
         raise
     _remove(old_folder)
 

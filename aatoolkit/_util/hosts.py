@@ -8,8 +8,8 @@ import idna
 
 from aatoolkit.errors import ScopeError
 
-_LABEL_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMERIC_LABEL_PATTERN = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_DNS_LABEL_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NUMERIC_DNS_LABEL_PATTERN = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _MAX_NAME_LENGTH = 253
 
 
@@ -50,7 +50,7 @@ def normalize_host_name(host: str) -> str | None:
             return None
     dns_labels = ascii_host.removesuffix(".").split(".")
     is_well_formed = all(
-        map(_LABEL_PATTERN.fullmatch, dns_labels)
-    ) and not _NUMERIC_LABEL_PATTERN.fullmatch(dns_labels[-1])
+        map(_DNS_LABEL_PATTERN.fullmatch, dns_labels)
+    ) and not _NUMERIC_DNS_LABEL_PATTERN.fullmatch(dns_labels[-1])
     host_name = ".".join(dns_labels)
     return host_name if is_well_formed and len(host_name) <= _MAX_NAME_LENGTH else None

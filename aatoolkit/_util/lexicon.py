@@ -13,10 +13,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 # Ranges of characters, for use in the brackets of a regular expression.
-_UPPER_LETTERS = "A-ZÀ-ÖØ-ÞĄĆČĎĘĚĞİŁŃŇŐŒŘŚŞŠŤŮŰŹŻŽ"
-_LOWER_LETTER = rf"[^\W\d_{_UPPER_LETTERS}]"
+_UPPER_LETTER_RANGES = "A-ZÀ-ÖØ-ÞĄĆČĎĘĚĞİŁŃŇŐŒŘŚŞŠŤŮŰŹŻŽ"
+_LOWER_LETTER_REGEX = rf"[^\W\d_{_UPPER_LETTER_RANGES}]"
 _CAMEL_CASE_PATTERN = re.compile(
-    rf"({_LOWER_LETTER})([{_UPPER_LETTERS}])|(\d)([{_UPPER_LETTERS}])|([{_UPPER_LETTERS}]+)([{_UPPER_LETTERS}]{_LOWER_LETTER})"
+    rf"({_LOWER_LETTER_REGEX})([{_UPPER_LETTER_RANGES}])|(\d)([{_UPPER_LETTER_RANGES}])|([{_UPPER_LETTER_RANGES}]+)([{_UPPER_LETTER_RANGES}]{_LOWER_LETTER_REGEX})"
 )
 _ACCENT_TRANSLATION = str.maketrans("àáâãäåçèéêëìíîïñòóôõöøùúûü", "aaaaaaceeeeiiiinoooooouuuu")
 _WORD_PATTERN = re.compile(r"[^\W_]+")
@@ -155,15 +155,15 @@ def load_patterns(pattern_kind: str) -> Mapping[tuple[str, str | None], re.Patte
     of two: the name of the meaning that a match has, and how sure this meaning is (``weak``,
     ``strong``, ``plain``, which is the surest, or None).
     """
-    regexes_by_key: dict[tuple[str, str | None], list[str]] = {}
-    for kind_of_row, pattern_name, strength, regex in _read_lexicon()[1]:
-        if kind_of_row == pattern_kind:
-            regexes_by_key.setdefault((pattern_name, strength or None), []).append(
+    regexes_by_name_and_strength: dict[tuple[str, str | None], list[str]] = {}
+    for row_kind, pattern_name, strength, regex in _read_lexicon()[1]:
+        if row_kind == pattern_kind:
+            regexes_by_name_and_strength.setdefault((pattern_name, strength or None), []).append(
                 _REFERENCE_PATTERN.sub(_expand_reference, regex)
             )
     return {
         name_and_strength: re.compile("|".join(regexes))
-        for name_and_strength, regexes in regexes_by_key.items()
+        for name_and_strength, regexes in regexes_by_name_and_strength.items()
     }
 
 
@@ -188,15 +188,15 @@ def _load_words_by_group() -> Mapping[str, str]:
 
 def read_text_table(path: Path) -> list[list[str]]:
     """Read a table from a text file: ``|`` separates cells, and ``#`` begins a comment."""
-    lines = path.read_text("utf-8").splitlines()
-    return [line.split(" | ") for line in lines if not line.startswith("#")]
+    file_lines = path.read_text("utf-8").splitlines()
+    return [line.split(" | ") for line in file_lines if not line.startswith("#")]
 
 
 @cache
 def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     """Read the file ``lexicon.txt``.
 
-    Returns a dict from the name of a word group to its words, and a list of the rows that define
+    Return a dict from the name of a word group to its words, and a list of the rows that define
     regular expressions.
     """
     words_by_group: dict[str, str] = {}

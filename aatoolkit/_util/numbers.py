@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from aatoolkit._util.units import FRACTION, FRACTION_CHANGE, FRACTION_OF_BEFORE, UNITS
 
 _FRACTION_UNITS = (FRACTION, FRACTION_OF_BEFORE)
-_DASH = "–"
+_DASH_FOR_NO_NUMBER = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
@@ -28,7 +28,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
     '1.50 EUR'
     """
     if not math.isfinite(value):
-        return _DASH
+        return _DASH_FOR_NO_NUMBER
     if unit == FRACTION_CHANGE:
         return signed(value, unit)
     if unit in _FRACTION_UNITS:
@@ -38,14 +38,16 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
             f"{percentage:.{3 if exact and 0 < abs(percentage) < 0.1 else decimals}f}%"
         )
     if _is_currency(unit):
-        text = f"{value:,.2f}"
+        number_text = f"{value:,.2f}"
     elif abs(value) >= 1e15:
-        text = f"{value:.3g}"
-    elif _is_integer(value) or abs(value) >= 1000:
-        text = f"{value:,.0f}"
+        number_text = f"{value:.3g}"
+    elif _is_near_integer(value) or abs(value) >= 1000:
+        number_text = f"{value:,.0f}"
     else:
-        text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
-    return _replace_hyphens(text) + _unit_suffix(unit)
+        number_text = (
+            f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
+        )
+    return _replace_hyphens(number_text) + _unit_suffix(unit)
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
@@ -56,22 +58,22 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     >>> numbers([1, 2.125]), numbers([1, 12]), numbers([0.5, 1], FRACTION)
     (['1.00', '2.12'], ['1', '12'], ['50%', '100%'])
     """
-    column_values = [float(value) for value in values]
-    finite_values = [value for value in column_values if math.isfinite(value)]
+    float_values = [float(value) for value in values]
+    finite_values = [value for value in float_values if math.isfinite(value)]
     max_absolute_value = max(map(abs, finite_values), default=0.0)
     if (
         unit in (*_FRACTION_UNITS, FRACTION_CHANGE)
         or _is_currency(unit)
         or max_absolute_value >= 1000
-        or all(map(_is_integer, finite_values))
+        or all(map(_is_near_integer, finite_values))
     ):
-        return [number(value, unit) for value in column_values]
-    decimals = 1 if max_absolute_value >= 10 else 2
+        return [number(value, unit) for value in float_values]
+    decimal_count = 1 if max_absolute_value >= 10 else 2
     return [
         number(value, unit)
-        if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
-        else _replace_hyphens(f"{value:.{decimals}f}") + _unit_suffix(unit)
-        for value in column_values
+        if not math.isfinite(value) or 0 < abs(value) < 10**-decimal_count
+        else _replace_hyphens(f"{value:.{decimal_count}f}") + _unit_suffix(unit)
+        for value in float_values
     ]
 
 
@@ -96,15 +98,15 @@ def format_equal_digits(values: Sequence[float], *, has_mixed_units: bool = Fals
     magnitudes = [abs(value) for value in values if math.isfinite(value)]
     are_all_whole = all(magnitude == math.floor(magnitude) for magnitude in magnitudes)
     max_magnitude = max(magnitudes, default=0.0)
-    decimals = (
+    decimal_count = (
         0
         if are_all_whole or not max_magnitude
         else min(max(3 - math.floor(math.log10(max_magnitude)), 0), 9)
     )
 
     def format_value(value: float) -> str:
-        rounds_to_zero = value != 0 and round(value, decimals) == 0
-        return f"{value:{'.3g' if has_mixed_units or rounds_to_zero else f'.{decimals}f'}}"
+        rounds_to_zero = value != 0 and round(value, decimal_count) == 0
+        return f"{value:{'.3g' if has_mixed_units or rounds_to_zero else f'.{decimal_count}f'}}"
 
     return ["<NA>" if math.isnan(value) else format_value(value) for value in values]
 
@@ -126,8 +128,10 @@ def format_tick(value: float, unit: str | None = None) -> str:
     if abs(value) >= 1e10 or 0 < abs(value) < 1e-4:
         tick_text = f"{value:.6g}"
     else:
-        rounded = round(value, 6)
-        tick_text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
+        rounded_value = round(value, 6)
+        tick_text = (
+            f"{rounded_value:,.0f}" if float(rounded_value).is_integer() else f"{rounded_value:g}"
+        )
     return _replace_hyphens(tick_text) + _unit_suffix(unit)
 
 
@@ -142,15 +146,17 @@ def signed(value: float, unit: str | None = None) -> str:
     ('+51', '−0.05', '±0', '–')
     """
     if not math.isfinite(value):
-        return _DASH
+        return _DASH_FOR_NO_NUMBER
     is_fraction = unit in (FRACTION, FRACTION_CHANGE)
     magnitude = abs(100 * value if is_fraction else value)
     magnitude = magnitude if magnitude > 1e-9 else 0.0
     if is_fraction:
-        text = f"{magnitude:.1f} pp" if magnitude >= 0.05 else f"{magnitude:.0g} pp"
+        magnitude_text = f"{magnitude:.1f} pp" if magnitude >= 0.05 else f"{magnitude:.0g} pp"
     else:
-        text = number(magnitude, unit)
-    return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_replace_hyphens(text)}"
+        magnitude_text = number(magnitude, unit)
+    return (
+        f"{'±' if not magnitude else '+' if value > 0 else '−'}{_replace_hyphens(magnitude_text)}"
+    )
 
 
 def format_p_value(value: float) -> str:
@@ -164,7 +170,7 @@ def format_p_value(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.{3 if value < 0.1 else 2}f}"
 
 
-def _is_integer(value: float) -> bool:
+def _is_near_integer(value: float) -> bool:
     """Return whether a number is an integer up to floating-point error."""
     nearest_integer = round(value)
     return value == nearest_integer or (

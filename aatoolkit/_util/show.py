@@ -25,8 +25,8 @@ from aatoolkit._util.text import (
     wrap_cell,
 )
 
-_MAX_ROWS = 60
-_MAX_COMPACT_ROWS = 200
+_MAX_TABLE_ROWS = 60
+_MAX_LISTING_ROWS = 200
 """The maximum number of rows shown, of tables and of listings."""
 
 _PAGE_WIDTH = 110
@@ -35,8 +35,8 @@ _PAGE_WIDTH = 110
 # The number of spaces between two columns.
 _COLUMN_GAP = 2
 
-_WORDS_WIDTH = 12
-_SENTENCE_WIDTH = 24
+_MIN_WORDS_WIDTH = 12
+_MIN_SENTENCE_WIDTH = 24
 _MAX_PHRASE_LENGTH = 40
 _MAX_WORD_LENGTH = 34
 _MAX_NAME_LENGTH = 24
@@ -146,18 +146,18 @@ class Frame(pd.DataFrame):
         finalize = super().__finalize__  # type: ignore[misc]  # which has no stub
         finalize(other, method, **options)
         merged_frames = (other.left, other.right) if method == "merge" else ()
-        annotated_frames = [frame for frame in merged_frames if frame.attrs]
-        if len(annotated_frames) == 1:
-            finalize(annotated_frames[0])
+        frames_with_attrs = [frame for frame in merged_frames if frame.attrs]
+        if len(frames_with_attrs) == 1:
+            finalize(frames_with_attrs[0])
         return self
 
     def sort_values(self, by: Any, **options: Any) -> Any:
         """Sort the rows as in pandas; a printed result always shows the columns ``by``."""
         sorted_frame_or_none = super().sort_values(by, **options)
         if self.view is not None:
-            sorted_columns = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
+            sorted_column_names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
             sorted_frame = self if sorted_frame_or_none is None else sorted_frame_or_none
-            object.__setattr__(sorted_frame, "view", replace(self.view, order=sorted_columns))
+            object.__setattr__(sorted_frame, "view", replace(self.view, order=sorted_column_names))
         return sorted_frame_or_none
 
     def __repr__(self) -> str:
@@ -192,20 +192,28 @@ def as_text(frame: pd.DataFrame, options: DisplayOptions) -> str:
     if _uses_pandas_format(frame):
         return pandas_text
     if options.details is None:
-        columns, notes = _format_compact_table(frame)
+        shown_columns, note_texts = _format_compact_table(frame)
         return "\n".join(
-            ["\n\n".join(_split_into_blocks(columns, frame.index.nlevels, width)), *notes]
+            [
+                "\n\n".join(_split_into_blocks(shown_columns, frame.index.nlevels, width)),
+                *note_texts,
+            ]
         )
-    marks, notes = options.remarks(frame, [*map(str, frame.columns)])
+    asterisk_masks, note_texts = options.remarks(frame, [*map(str, frame.columns)])
     # pandas keeps a character free.
     fits_width = max(map(len, pandas_text.split("\n"))) < width and "\\\n" not in pandas_text
-    if fits_width and not marks and ".." not in pandas_text and len(frame) <= _MAX_ROWS:
-        return "\n\n".join([pandas_text, *notes])
-    columns, notes, hidden_names = _select_columns(frame, options, width)
+    if (
+        fits_width
+        and not asterisk_masks
+        and ".." not in pandas_text
+        and len(frame) <= _MAX_TABLE_ROWS
+    ):
+        return "\n\n".join([pandas_text, *note_texts])
+    shown_columns, note_texts, hidden_names = _select_columns(frame, options, width)
     if hidden_names:
-        notes.append(f"not shown: {join_some(hidden_names, _MAX_HIDDEN_NAMES)}")
-    note_lines = (line for note in notes for line in wrap_cell(note, width))
-    return "\n".join([_align_columns(columns, width), *note_lines])
+        note_texts.append(f"not shown: {join_some(hidden_names, _MAX_HIDDEN_NAMES)}")
+    note_lines = (line for note in note_texts for line in wrap_cell(note, width))
+    return "\n".join([_align_columns(shown_columns, width), *note_lines])
 
 
 def as_html(frame: pd.DataFrame, options: DisplayOptions) -> str | None:
@@ -217,19 +225,19 @@ def as_html(frame: pd.DataFrame, options: DisplayOptions) -> str | None:
         return pandas_html
     hidden_names: list[str] = []
     if options.details is None:
-        columns, note_texts = _format_compact_table(frame)
+        shown_columns, note_texts = _format_compact_table(frame)
         row_header_count = frame.index.nlevels
     else:
-        columns, note_texts, hidden_names = _select_columns(frame, options, _PAGE_WIDTH)
+        shown_columns, note_texts, hidden_names = _select_columns(frame, options, _PAGE_WIDTH)
         row_header_count = 1
-    table = _columns_to_html(columns, row_header_count)
-    footer = "".join(f"<p>{escape_long(note)}</p>" for note in note_texts)
+    table_html = _columns_to_html(shown_columns, row_header_count)
+    footer_html = "".join(f"<p>{escape_long(note)}</p>" for note in note_texts)
     if hidden_names:
-        all_columns = _format_columns(frame.head(_MAX_ROWS), {})
-        footer += fold_html(
+        all_columns = _format_columns(frame.head(_MAX_TABLE_ROWS), {})
+        footer_html += fold_html(
             f"all {frame.shape[1]} columns", _columns_to_html(all_columns, frame.index.nlevels)
         )
-    return wrap_html(table + footer)
+    return wrap_html(table_html + footer_html)
 
 
 def _uses_pandas_format(frame: pd.DataFrame) -> bool:
@@ -274,7 +282,9 @@ class _Column(NamedTuple):
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
         word_parts = [word_part for word in words for word_part in _split_name(word)]
-        text_width = _SENTENCE_WIDTH if self.natural_width > _MAX_PHRASE_LENGTH else _WORDS_WIDTH
+        text_width = (
+            _MIN_SENTENCE_WIDTH if self.natural_width > _MAX_PHRASE_LENGTH else _MIN_WORDS_WIDTH
+        )
         max_part_width = min(_MAX_WORD_LENGTH, max(map(len, word_parts), default=0))
         return min(self.natural_width, max(len(self.name), text_width, max_part_width))
 
@@ -285,13 +295,13 @@ def _format_compact_table(frame: pd.DataFrame) -> tuple[list[_Column], list[str]
     Returns the columns, and notes to print below the table: on hidden rows, and on columns without
     values.
     """
-    is_filled = frame.notna().any().to_numpy()
-    is_filled = is_filled if is_filled.any() else ~is_filled
-    empty_names = [visible(str(name)) for name in frame.columns[~is_filled]]
-    notes = _note_hidden_rows(frame, _MAX_COMPACT_ROWS) + (
-        [f"no value in: {', '.join(empty_names)}"] if empty_names else []
+    has_values = frame.notna().any().to_numpy()
+    has_values = has_values if has_values.any() else ~has_values
+    empty_column_names = [visible(str(name)) for name in frame.columns[~has_values]]
+    note_texts = _make_hidden_row_notes(frame, _MAX_LISTING_ROWS) + (
+        [f"no value in: {', '.join(empty_column_names)}"] if empty_column_names else []
     )
-    return _format_columns(frame.loc[:, is_filled].head(_MAX_COMPACT_ROWS), {}), notes
+    return _format_columns(frame.loc[:, has_values].head(_MAX_LISTING_ROWS), {}), note_texts
 
 
 def _select_columns(
@@ -304,49 +314,70 @@ def _select_columns(
     tuple of (list, list of str, list of str)
         The columns, notes to print below the table, and the names of hidden columns.
     """
-    rows = frame.head(_MAX_ROWS)
-    detail_columns = options.details or ()
-    names = [*map(str, frame.columns)]
-    marks, _ = options.remarks(frame, names)
-    index_column = _Column("", [format_cell_text(label) for label in rows.index], is_number=False)
-    columns = dict(zip(names, _format_columns(rows, marks)[rows.index.nlevels :], strict=True))
-    required_names = [name for name in names if name in options.order or name == options.verdict]
-    optional_names = sorted(
-        (name for name in names if name not in required_names), key=detail_columns.__contains__
+    shown_rows = frame.head(_MAX_TABLE_ROWS)
+    detail_column_names = options.details or ()
+    column_names = [*map(str, frame.columns)]
+    asterisk_masks, _ = options.remarks(frame, column_names)
+    index_column = _Column(
+        "", [format_cell_text(label) for label in shown_rows.index], is_number=False
     )
-    cell_notes = {
-        name: f"{visible(name)}: {columns[name].cells[0]}"
+    column_by_name = dict(
+        zip(
+            column_names,
+            _format_columns(shown_rows, asterisk_masks)[shown_rows.index.nlevels :],
+            strict=True,
+        )
+    )
+    required_names = [
+        name for name in column_names if name in options.order or name == options.verdict
+    ]
+    optional_names = sorted(
+        (name for name in column_names if name not in required_names),
+        key=detail_column_names.__contains__,
+    )
+    note_by_column = {
+        name: f"{visible(name)}: {column_by_name[name].cells[0]}"
         for name in optional_names
-        if name not in detail_columns
-        and not columns[name].is_number
-        and len({*columns[name].cells}) == 1 < len(rows)
+        if name not in detail_column_names
+        and not column_by_name[name].is_number
+        and len({*column_by_name[name].cells}) == 1 < len(shown_rows)
     }
-    width_left = width - index_column.natural_width
+    remaining_width = width - index_column.natural_width
     shown_names = [*required_names]
-    width_left -= sum(columns[name].min_width + _COLUMN_GAP for name in required_names)
+    remaining_width -= sum(column_by_name[name].min_width + _COLUMN_GAP for name in required_names)
     for name in optional_names:
-        min_width = columns[name].min_width + _COLUMN_GAP
-        is_blank = name in detail_columns and {*columns[name].cells} == {"<NA>"}
-        if not is_blank and name not in cell_notes and (min_width <= width_left or not shown_names):
+        min_width = column_by_name[name].min_width + _COLUMN_GAP
+        is_blank = name in detail_column_names and {*column_by_name[name].cells} == {"<NA>"}
+        if (
+            not is_blank
+            and name not in note_by_column
+            and (min_width <= remaining_width or not shown_names)
+        ):
             shown_names.append(name)
-            width_left -= min_width
+            remaining_width -= min_width
     # Half of an interval is worse than none.
     shown_names = [
         name for name in shown_names if name[-3:] != "low" or f"{name[:-3]}high" in {*shown_names}
     ]
     ordered_names = sorted(
-        shown_names, key=lambda name: (name == options.verdict, names.index(name))
+        shown_names, key=lambda name: (name == options.verdict, column_names.index(name))
     )
-    notes = [
-        *_note_hidden_rows(frame, _MAX_ROWS),
-        *cell_notes.values(),
+    note_texts = [
+        *_make_hidden_row_notes(frame, _MAX_TABLE_ROWS),
+        *note_by_column.values(),
         *options.remarks(frame, shown_names)[1],
     ]
-    hidden_names = [visible(name) for name in names if name not in (*shown_names, *cell_notes)]
-    return [index_column, *(columns[name] for name in ordered_names)], notes, hidden_names
+    hidden_names = [
+        visible(name) for name in column_names if name not in (*shown_names, *note_by_column)
+    ]
+    return (
+        [index_column, *(column_by_name[name] for name in ordered_names)],
+        note_texts,
+        hidden_names,
+    )
 
 
-def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
+def _make_hidden_row_notes(frame: pd.DataFrame, max_rows: int) -> list[str]:
     """Return a list with a note such as ``… 5 more rows``; empty if all rows are shown."""
     return [f"… {len(frame) - max_rows:,} more rows"] if len(frame) > max_rows else []
 
@@ -354,27 +385,32 @@ def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
 # -- cells as text -----------------------------------------------------------------------------
 
 
-def _format_columns(rows: pd.DataFrame, marks: CellMarks) -> list[_Column]:
+def _format_columns(shown_rows: pd.DataFrame, asterisk_masks: CellMarks) -> list[_Column]:
     """Format the index and the columns of a table as text.
 
-    ``marks`` has, by column, a boolean mask of the numbers that get an asterisk.
+    ``asterisk_masks`` has, by column, a boolean mask of the numbers that get an asterisk.
     """
-    has_mixed_units = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
+    has_mixed_units = "unit" in shown_rows and shown_rows["unit"].nunique(dropna=False) > 1
     index_columns = [
         _format_column(
-            "" if name is None else str(name), pd.Series(rows.index.get_level_values(position))
+            "" if name is None else str(name),
+            pd.Series(shown_rows.index.get_level_values(position)),
         )
-        for position, name in enumerate(rows.index.names)
+        for position, name in enumerate(shown_rows.index.names)
     ]
-    columns = []
-    for position, name in enumerate(map(str, rows.columns)):
-        column = _format_column(name, rows.iloc[:, position], has_mixed_units)
-        if name in marks:
-            stars = (STAR if has_star else " " * len(STAR) for has_star in marks[name])
-            cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
-            column = column._replace(cells=cells)
-        columns.append(column)
-    return [*index_columns, *columns]
+    formatted_columns = []
+    for position, name in enumerate(map(str, shown_rows.columns)):
+        column = _format_column(name, shown_rows.iloc[:, position], has_mixed_units)
+        if name in asterisk_masks:
+            asterisks = (
+                STAR if has_asterisk else " " * len(STAR) for has_asterisk in asterisk_masks[name]
+            )
+            marked_cells = [
+                f"{cell}{star}" for cell, star in zip(column.cells, asterisks, strict=False)
+            ]
+            column = column._replace(cells=marked_cells)
+        formatted_columns.append(column)
+    return [*index_columns, *formatted_columns]
 
 
 def _format_column(name: str, values: pd.Series, has_mixed_units: bool = False) -> _Column:
@@ -382,16 +418,18 @@ def _format_column(name: str, values: pd.Series, has_mixed_units: bool = False) 
     dtype = values.dtype
     is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
     if pd.api.types.is_float_dtype(dtype):
-        numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
+        float_values = values.to_numpy(np.float64, na_value=np.nan).tolist()
         return _Column(
-            visible(name), format_equal_digits(numbers, has_mixed_units=has_mixed_units), is_number
+            visible(name),
+            format_equal_digits(float_values, has_mixed_units=has_mixed_units),
+            is_number,
         )
-    cells = [format_cell_text(value) for value in values]
+    cell_texts = [format_cell_text(value) for value in values]
     if pd.api.types.is_datetime64_any_dtype(dtype) and all(
-        cell.endswith(_MIDNIGHT_SUFFIX) or cell == "<NA>" for cell in cells
+        cell.endswith(_MIDNIGHT_SUFFIX) or cell == "<NA>" for cell in cell_texts
     ):
-        cells = [cell.removesuffix(_MIDNIGHT_SUFFIX) for cell in cells]
-    return _Column(visible(name), cells, is_number)
+        cell_texts = [cell.removesuffix(_MIDNIGHT_SUFFIX) for cell in cell_texts]
+    return _Column(visible(name), cell_texts, is_number)
 
 
 def format_cell_text(value: Any) -> str:
@@ -409,18 +447,20 @@ def _split_name(word: str) -> list[str]:
 # -- lines -------------------------------------------------------------------------------------
 
 
-def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
+def _split_into_blocks(
+    columns: Sequence[_Column], index_column_count: int, width: int
+) -> list[str]:
     """Split a wide table into blocks of text that are at most ``width`` characters wide.
 
     Each block has some of the columns, and begins with the columns of the index. There are
-    ``level_count`` of these, and they come first in ``columns``.
+    ``index_column_count`` of these, and they come first in ``columns``.
     """
-    index_columns = [*columns[:level_count]]
-    column_blocks = [[*columns[:level_count]]]
-    for column in columns[level_count:]:
+    index_columns = [*columns[:index_column_count]]
+    column_blocks = [[*columns[:index_column_count]]]
+    for column in columns[index_column_count:]:
         extended_block = [*column_blocks[-1], column]
         block_width = sum(column.min_width + _COLUMN_GAP for column in extended_block) - _COLUMN_GAP
-        if block_width > width and len(extended_block) > level_count + 1:
+        if block_width > width and len(extended_block) > index_column_count + 1:
             column_blocks.append([*index_columns, column])
         else:
             column_blocks[-1] = extended_block
@@ -435,7 +475,9 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
     max_width = max(natural_widths)
     while (
         max_width > 1
-        and sum(map(max, min_widths, (min(size, max_width) for size in natural_widths)))
+        and sum(
+            map(max, min_widths, (min(column_width, max_width) for column_width in natural_widths))
+        )
         > available_width
     ):
         max_width -= 1
@@ -443,19 +485,25 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
         max(min_width, min(natural_width, max_width))
         for min_width, natural_width in zip(min_widths, natural_widths, strict=True)
     ]
-    headers = [column.name for column in columns]
-    lines = []
-    for row_texts in (headers, *zip(*(column.cells for column in columns), strict=True)):
+    header_texts = [column.name for column in columns]
+    text_lines = []
+    for row_texts in (header_texts, *zip(*(column.cells for column in columns), strict=True)):
         wrapped_cells = [
-            wrap_cell(cell, size) for cell, size in zip(row_texts, column_widths, strict=True)
+            wrap_cell(cell, column_width)
+            for cell, column_width in zip(row_texts, column_widths, strict=True)
         ]
-        for i in range(max(map(len, wrapped_cells))):
-            cell_texts = (
-                f"{cell[i] if i < len(cell) else '':{'>' if column.is_number else '<'}{size}}"
-                for cell, size, column in zip(wrapped_cells, column_widths, columns, strict=True)
+        for line_number in range(max(map(len, wrapped_cells))):
+            cell_lines = (
+                cell[line_number] if line_number < len(cell) else "" for cell in wrapped_cells
             )
-            lines.append((" " * _COLUMN_GAP).join(cell_texts).rstrip())
-    return "\n".join(lines)
+            cell_texts = (
+                f"{cell_line:{'>' if column.is_number else '<'}{column_width}}"
+                for cell_line, column_width, column in zip(
+                    cell_lines, column_widths, columns, strict=True
+                )
+            )
+            text_lines.append((" " * _COLUMN_GAP).join(cell_texts).rstrip())
+    return "\n".join(text_lines)
 
 
 # -- HTML --------------------------------------------------------------------------------------
@@ -504,17 +552,21 @@ def make_table_html(
     style="text-align:right;vertical-align:top">&lt;1&gt;</td></tr></tbody></table>'
     """
 
-    def format_cell(position: int, text: str, scope: str = "") -> str:
-        css = f"text-align:{'right' if position in number_columns else 'left'};vertical-align:top"
+    def format_cell(position: int, cell_text: str, scope: str = "") -> str:
+        css_text = (
+            f"text-align:{'right' if position in number_columns else 'left'};vertical-align:top"
+        )
         max_length = max((len(row[position]) for row in rows), default=0) if scope == "col" else 0
         if max_length > _MAX_NAME_LENGTH:
-            css += f";min-width:{12 if max_length <= _LONG_CELL_LENGTH else 24}em"
-        words = visible(text).split(" ")
-        cell_html = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
+            css_text += f";min-width:{12 if max_length <= _LONG_CELL_LENGTH else 24}em"
+        shown_words = visible(cell_text).split(" ")
+        cell_html = " ".join(
+            "<wbr>".join(map(html.escape, _split_name(word))) for word in shown_words
+        )
         if position in code_columns and scope != "col":
             cell_html = f"<code>{cell_html}</code>"
-        tag, scope_attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
-        return f'<{tag}{scope_attribute} style="{css}">{cell_html}</{tag}>'
+        html_tag, scope_attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
+        return f'<{html_tag}{scope_attribute} style="{css_text}">{cell_html}</{html_tag}>'
 
     def format_row(row: Sequence[str]) -> str:
         return "".join(
@@ -522,33 +574,36 @@ def make_table_html(
             for position, cell in enumerate(row)
         )
 
-    header_cells = "".join(
+    header_html = "".join(
         format_cell(position, text, "col") for position, text in enumerate(headers)
     )
-    body = "".join(f"<tr>{format_row(row)}</tr>" for row in rows)
-    title = f'<caption style="text-align:left">{escape_long(caption)}</caption>' if caption else ""
-    thead = f"<thead><tr>{header_cells}</tr></thead>" if headers else ""
-    return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
+    body_html = "".join(f"<tr>{format_row(row)}</tr>" for row in rows)
+    caption_html = (
+        f'<caption style="text-align:left">{escape_long(caption)}</caption>' if caption else ""
+    )
+    thead_html = f"<thead><tr>{header_html}</tr></thead>" if headers else ""
+    table_html = f"{caption_html}{thead_html}<tbody>{body_html}</tbody>"
+    return f'<table class="dataframe tex2jax_ignore">{table_html}</table>'
 
 
-def name_rows(index: pd.Index, mask: np.ndarray) -> str:
+def format_row_numbers(index: pd.Index, row_mask: np.ndarray) -> str:
     """Return a text that names the rows in a boolean mask, such as ``rows 0, 2-4`` or ``1 row``.
 
     Examples
     --------
-    >>> name_rows(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
+    >>> format_row_numbers(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
     'rows 0, 2-4'
-    >>> name_rows(pd.Index(["a", "b"]), np.array([True, False]))
+    >>> format_row_numbers(pd.Index(["a", "b"]), np.array([True, False]))
     '1 row'
     """
-    positions = np.flatnonzero(mask)
-    consecutive_positions = np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
-    if not index.equals(pd.RangeIndex(len(index))) or len(consecutive_positions) > 8:
+    positions = np.flatnonzero(row_mask)
+    consecutive_position_groups = np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
+    if not index.equals(pd.RangeIndex(len(index))) or len(consecutive_position_groups) > 8:
         return counted(len(positions), "row")
     range_texts = (
-        f"{range_positions[0]}-{range_positions[-1]}"
-        if len(range_positions) > 1
-        else f"{range_positions[0]}"
-        for range_positions in consecutive_positions
+        f"{position_group[0]}-{position_group[-1]}"
+        if len(position_group) > 1
+        else f"{position_group[0]}"
+        for position_group in consecutive_position_groups
     )
     return f"row{'s' * (len(positions) != 1)} {', '.join(range_texts)}"

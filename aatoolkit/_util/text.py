@@ -137,11 +137,11 @@ def combine_reasons(reasons: Iterable[str | None]) -> str | None:
     distinct_reasons = [*dict.fromkeys(filter(None, reasons))]
     if len(distinct_reasons) < 2:
         return distinct_reasons[0] if distinct_reasons else None
-    reason_parts = (
+    split_reasons = (
         reason_part for reason in distinct_reasons for reason_part in reason.split("; ")
     )
     return "; ".join(
-        dict.fromkeys(reason_part.rstrip(" .") or reason_part for reason_part in reason_parts)
+        dict.fromkeys(reason_part.rstrip(" .") or reason_part for reason_part in split_reasons)
     )
 
 

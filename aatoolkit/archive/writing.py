@@ -115,12 +115,15 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
         ) > len(column_metadata)
         metadata_json = FrameMetadata(built_table.metadata.columns).dumps()
         statement_rows.append(
-            (FRAMES_TABLE, (section_name, table_name, metadata_json, is_complete, built_table.size))
+            (
+                FRAMES_TABLE,
+                (section_name, table_name, metadata_json, is_complete, built_table.row_count),
+            )
         )
     arrow_table_by_name = {
         table_name: built_table.arrow_table
         for table_name, built_table in built_tables.items()
-        if built_table.size
+        if built_table.row_count
     }
     section_declaration: Any = section_tables.declaration
     if sections.default_profile().get(section_name) is section_declaration:

@@ -352,7 +352,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
         html_blocks = [
             fold_html(
                 f"<code>{markup(name)}</code> {_size_text(tables)} "
-                + "".join(tables._status(table)[0] for table in tables),
+                + "".join(tables._format_status(table)[0] for table in tables),
                 tables._repr_html_(),
             )
             for name, tables in self.items()

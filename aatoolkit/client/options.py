@@ -60,17 +60,17 @@ def _has_list(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
     The list must be empty, or its items must have the field of one of the columns ``column_names``,
     by default of one of the key columns.
     """
-    table_rows = table.rows
-    list_vector = table.rows.vectors[-2]
+    table_rows = table.table_rows
+    list_vector = table_rows.step_vectors[-2]
     if list_vector.types.isdisjoint((list, dict)):
         return False
     field_paths = [
         table.table[column_name].source or "" for column_name in column_names or table.table.key
     ]
     has_field = any(
-        table_rows.values_of(field_path)[0].types - {Missing} for field_path in field_paths
+        table_rows.get_values(field_path)[0].types - {Missing} for field_path in field_paths
     )
-    return not any(list_vector.values) or (table.size > 0 and has_field)
+    return not any(list_vector.values) or (table.row_count > 0 and has_field)
 
 
 def _adapt_to_lists_of_texts(declared_section: Section, payload: Payload) -> Section:

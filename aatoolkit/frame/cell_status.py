@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit._util.grouping import group_values
-from aatoolkit._util.show import STAR, CellMarks, DisplayOptions, name_rows
+from aatoolkit._util.show import STAR, CellMarks, DisplayOptions, format_row_numbers
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
@@ -380,13 +380,14 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[CellMar
                 " no value"
             )
             if needs_remark and is_missing.any():
-                rows_text = name_rows(frame.index, is_missing)
+                rows_text = format_row_numbers(frame.index, is_missing)
                 missing_value_remarks.append(
                     f"{name}: missing ({rows_text}): {visible(reason.rstrip('.'))}"
                     f"{_SKIP_MISSING_ADVICE}"
                 )
     remarks = [
-        f"{STAR} partial ({name_rows(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
+        f"{STAR} partial ({format_row_numbers(frame.index, mask)})"
+        f"{': ' if reason else ''}{visible(reason)}"
         for reason, mask in sorted(
             masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
         )[:_MAX_REASONS]

@@ -31,7 +31,9 @@ class ByteIndex:
 
     def __init__(self, body: bytes) -> None:
         self.body = body
-        self._spans_by_start: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
+        self._item_spans_by_opening_offset: dict[
+            int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]
+        ] = {}
 
     @cached_property
     def _root_span(self) -> ByteSpan | None:
@@ -56,32 +58,42 @@ class ByteIndex:
             )
         return key_span if path.endswith(KEY_MARKER) else value_span
 
-    def _find_spans(self, open_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
+    def _find_spans(self, opening_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the spans of bytes of all items of an object or array.
 
         The result is a dict from key or position to a tuple of two spans: that of the key (None in
-        an array), and that of the value. ``open_offset`` is the position of the opening bracket.
+        an array), and that of the value. ``opening_offset`` is the position of the opening
+        bracket.
         """
-        if open_offset not in self._spans_by_start:
-            spans_by_key = self._spans_by_start[open_offset] = {}
-            spans = [*self._iter_spans(open_offset + 1)] if self.body[open_offset] in b"[{" else []
-            if self.body[open_offset] == b"{"[0]:
-                for key_span, value_span in zip(spans[::2], spans[1::2], strict=True):
-                    spans_by_key[json.loads(self.body[slice(*key_span)])] = key_span, value_span
+        if opening_offset not in self._item_spans_by_opening_offset:
+            key_and_value_span_by_key = self._item_spans_by_opening_offset[opening_offset] = {}
+            item_spans = (
+                [*self._iter_spans(opening_offset + 1)]
+                if self.body[opening_offset] in b"[{"
+                else []
+            )
+            if self.body[opening_offset] == b"{"[0]:
+                for key_span, value_span in zip(item_spans[::2], item_spans[1::2], strict=True):
+                    key_and_value_span_by_key[json.loads(self.body[slice(*key_span)])] = (
+                        key_span,
+                        value_span,
+                    )
             else:
-                spans_by_key.update((position, (None, span)) for position, span in enumerate(spans))
-        return self._spans_by_start[open_offset]
+                key_and_value_span_by_key.update(
+                    (position, (None, span)) for position, span in enumerate(item_spans)
+                )
+        return self._item_spans_by_opening_offset[opening_offset]
 
     def _iter_spans(self, first_offset: int) -> Iterator[ByteSpan]:
         """Yield the span of bytes of each key and each value in an object or array, in order.
 
         ``first_offset`` is the position of the byte after the opening bracket.
         """
-        depth = value_start = 0
-        for token in _TOKEN_PATTERN.finditer(self.body, first_offset):
-            value_start = value_start if depth else token.start()
-            depth += (token[0] in (b"{", b"[")) - (token[0] in (b"}", b"]"))
+        depth = value_offset = 0
+        for token_match in _TOKEN_PATTERN.finditer(self.body, first_offset):
+            value_offset = value_offset if depth else token_match.start()
+            depth += (token_match[0] in (b"{", b"[")) - (token_match[0] in (b"}", b"]"))
             if depth < 0:
                 return
             if depth == 0:
-                yield value_start, token.end()
+                yield value_offset, token_match.end()

@@ -48,7 +48,7 @@ MEMORY_POOL = pa.system_memory_pool()
 
 _NULL_TYPE = type(None)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+_ONE_MICROSECOND = timedelta(microseconds=1)
 _YEAR_PATTERN = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _DATE_PATTERN = rf"{_YEAR_PATTERN}-[0-9]{{2}}-[0-9]{{2}}"
 _TIMESTAMP_PATTERN = (
@@ -129,72 +129,80 @@ def parse_values(
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
     dtype = reading.dtype
-    convert = _CONVERTER_BY_DTYPE[reading.dtype]
+    convert_value = _CONVERTER_BY_DTYPE[reading.dtype]
     missing_value_keys = {*map(hashable_key, reading.missing)}
-    missing_rows = [
-        row
-        for row, value in enumerate(values if missing_value_keys else ())
+    missing_positions = [
+        position
+        for position, value in enumerate(values if missing_value_keys else ())
         if hashable_key(value) in missing_value_keys
     ]
     parsed_values = [None if value is MISSING else value for value in values]
-    for row in missing_rows:
-        parsed_values[row] = None
-    invalid_rows = []
+    for position in missing_positions:
+        parsed_values[position] = None
+    invalid_positions = []
     if reading.parse is None:
         exact_types = _EXACT_TYPES_BY_DTYPE[dtype]
-        invalid_rows = _parse_values_in_place(
+        invalid_positions = _parse_values_in_place(
             parsed_values,
-            [row for row, value in enumerate(parsed_values) if type(value) not in exact_types],
-            convert,
+            [
+                position
+                for position, value in enumerate(parsed_values)
+                if type(value) not in exact_types
+            ],
+            convert_value,
         )
         with suppress(ValueError, OverflowError):
             return ParsedColumn(
                 _multiply(make_exact_array(parsed_values, set(), dtype), reading.scale),
-                invalid_rows,
-                missing_rows,
+                invalid_positions,
+                missing_positions,
             )
     else:
-        parse = partial(_PARSER_BY_NOTATION[reading.parse], dtype, year_or_day)
-        convert = parse if reading.parse == "any" else partial(_parse_if_short, parse)
-    invalid_rows += _parse_values_in_place(parsed_values, range(len(parsed_values)), convert)
+        parse_value = partial(_PARSER_BY_NOTATION[reading.parse], dtype, year_or_day)
+        convert_value = (
+            parse_value if reading.parse == "any" else partial(_parse_if_short, parse_value)
+        )
+    invalid_positions += _parse_values_in_place(
+        parsed_values, range(len(parsed_values)), convert_value
+    )
     return ParsedColumn(
         _multiply(_make_array(parsed_values, dtype), reading.scale),
-        sorted(invalid_rows),
-        missing_rows,
+        sorted(invalid_positions),
+        missing_positions,
     )
 
 
 def _parse_values_in_place(
-    values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
+    values: list[Any], positions: Iterable[int], convert_value: Callable[[Any], Any]
 ) -> list[int]:
-    """Replace the values at some positions of a list by the results of the function ``convert``.
+    """Convert the values at some positions of a list in place, by the function ``convert_value``.
 
     Return the positions of the values that the function cannot convert; these become None.
     """
-    result_by_text: dict[str, Any] = {}
+    parsed_value_by_text: dict[str, Any] = {}
     invalid_positions = []
     for position in positions:
         value = values[position]
         if value is None:
             continue
-        if type(value) is str and value in result_by_text:
-            result = result_by_text[value]
+        if type(value) is str and value in parsed_value_by_text:
+            parsed_value = parsed_value_by_text[value]
         else:
             try:
-                result = convert(value)
+                parsed_value = convert_value(value)
             except (ValueError, OverflowError, TypeError):
-                result = None
+                parsed_value = None
             if type(value) is str:
-                result_by_text[value] = result
-        values[position] = None if result is MISSING else result
-        if result is None:
+                parsed_value_by_text[value] = parsed_value
+        values[position] = None if parsed_value is MISSING else parsed_value
+        if parsed_value is None:
             invalid_positions.append(position)
     return invalid_positions
 
 
-def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
-    """Return the result of ``parse`` for a value; None for a text of over 100 characters."""
-    return None if type(value) is str and len(value) > MAX_PARSED_LENGTH else parse(value)
+def _parse_if_short(parse_value: Callable[[Any], Any], value: Any) -> Any:
+    """Return the result of ``parse_value`` for a value; None for a text of over 100 characters."""
+    return None if type(value) is str and len(value) > MAX_PARSED_LENGTH else parse_value(value)
 
 
 def hashable_key(value: Any) -> Any:
@@ -252,7 +260,7 @@ def _to_epoch_days(day: date) -> int:
 
 def _to_epoch_microseconds(timestamp: datetime) -> int:
     """Return the number of microseconds since 1970, by which Arrow stores a timestamp."""
-    return (timestamp - _EPOCH) // _MICROSECOND
+    return (timestamp - _EPOCH) // _ONE_MICROSECOND
 
 
 _TIME_CACHE_BY_DTYPE = {
@@ -321,17 +329,21 @@ if the value does not fit the dtype.
 
 # --- other notations --------------------------------------------------------------------------
 
-_SPACES = "' \u00a0\u2009\u202f\u2019"
-_DIGITS_PATTERN = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
+_THOUSANDS_SPACES = "' \u00a0\u2009\u202f\u2019"
+_DIGITS_PATTERN = (
+    r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _THOUSANDS_SPACES + r"][0-9]{{3}})+|[0-9]+)"
+)
 MAX_PARSED_LENGTH = 100
 """The maximum length of a text that is parsed, in characters."""
 _PATTERN_BY_DECIMAL_MARK = {
     ".": re.compile(_DIGITS_PATTERN.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
     ",": re.compile(_DIGITS_PATTERN.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
 }
-_CLEANUP_MAP = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
+_NUMBER_CLEANUP_TABLE = str.maketrans(
+    {"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _THOUSANDS_SPACES)}
+)
 _ABBREVIATED_NUMBER_PATTERN = re.compile(r"\s*#?([+\-\u2212]?\d+(?:\.\d+)?)\s?([kKmMbB])\s*")
-_FACTOR_BY_SUFFIX = {"k": 10**3, "m": 10**6, "b": 10**9}
+_FACTOR_BY_NUMBER_SUFFIX = {"k": 10**3, "m": 10**6, "b": 10**9}
 _BOOL_BY_TEXT = {
     **dict.fromkeys(("true", "yes", "y", "on", "1", "t"), True),
     **dict.fromkeys(("false", "no", "n", "off", "0", "f"), False),
@@ -373,25 +385,31 @@ def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
     match = _ABBREVIATED_NUMBER_PATTERN.fullmatch(value) if decimal_mark == "." else None
     if match is not None:
         return _to_number(
-            dtype, float(match[1].translate(_CLEANUP_MAP)) * _FACTOR_BY_SUFFIX[match[2].lower()]
+            dtype,
+            float(match[1].translate(_NUMBER_CLEANUP_TABLE))
+            * _FACTOR_BY_NUMBER_SUFFIX[match[2].lower()],
         )
     if not _PATTERN_BY_DECIMAL_MARK[decimal_mark].fullmatch(value):
         return None
-    digits = value.translate(_CLEANUP_MAP).replace(",."[decimal_mark == ","], "").replace(",", ".")
+    number_text = (
+        value.translate(_NUMBER_CLEANUP_TABLE)
+        .replace(",."[decimal_mark == ","], "")
+        .replace(",", ".")
+    )
     return (
-        _to_exact_integer(int(digits))
-        if dtype == "Int64" and "." not in digits
-        else _to_number(dtype, float(digits))
+        _to_exact_integer(int(number_text))
+        if dtype == "Int64" and "." not in number_text
+        else _to_number(dtype, float(number_text))
     )
 
 
-def _parse_if_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
-    """Return the result of the function ``parse`` for a text.
+def _parse_if_text(parse_text: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
+    """Return the result of the function ``parse_text`` for a text.
 
     Another value is not parsed: a number is returned if the dtype is ``Float64``, else None.
     """
     if type(value) is str:
-        return parse(value)
+        return parse_text(value)
     return _to_number(dtype, value) if dtype == "Float64" else None
 
 
@@ -400,10 +418,10 @@ def _parse_money(text: str) -> float | None:
     match = _MONEY_PATTERN.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
-    digits = match[4].translate(_CLEANUP_MAP)
-    if re.fullmatch(r"[\d.]*,\d{2}", digits):
-        digits = digits.replace(".", "").replace(",", ".")
-    amount = float(digits.replace(",", ""))
+    amount_text = match[4].translate(_NUMBER_CLEANUP_TABLE)
+    if re.fullmatch(r"[\d.]*,\d{2}", amount_text):
+        amount_text = amount_text.replace(".", "").replace(",", ".")
+    amount = float(amount_text.replace(",", ""))
     return -amount if (match[1] or match[3]) in ("-", "\u2212") else amount
 
 
@@ -422,18 +440,18 @@ def _parse_duration(text: str) -> float | None:
         return int(clock_match[1] or 0) * 3600 + int(clock_match[2]) * 60 + float(clock_match[3])
     if iso_match is not None:
         lower_text = iso_match[1] + (iso_match[2] or "")
-    numbers_and_units = (
+    numbers_and_unit_names = (
         _DURATION_PART_PATTERN.findall(lower_text)
         if _DURATION_PATTERN.fullmatch(lower_text)
         else []
     )
     if (
-        not numbers_and_units
-        or not {unit for _, unit in numbers_and_units} <= _SECONDS_BY_UNIT.keys()
+        not numbers_and_unit_names
+        or not {unit for _, unit in numbers_and_unit_names} <= _SECONDS_BY_UNIT.keys()
     ):
         return None
     numbers_and_seconds = (
-        (float(number), _SECONDS_BY_UNIT[unit]) for number, unit in numbers_and_units
+        (float(number), _SECONDS_BY_UNIT[unit]) for number, unit in numbers_and_unit_names
     )
     return sum(
         number * seconds if seconds >= 1 else number / 1000
@@ -565,7 +583,7 @@ def _parse_epoch(
     if type(value) not in (int, float):
         return None
     microseconds: int = round(value * Fraction(1_000_000) / units_per_second)
-    _EPOCH + microseconds * _MICROSECOND  # raises where there is no such moment
+    _EPOCH + microseconds * _ONE_MICROSECOND  # raises where there is no such moment
     return microseconds if dtype == "timestamp" else microseconds // 86_400_000_000
 
 

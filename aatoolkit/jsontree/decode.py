@@ -74,27 +74,29 @@ def decode(response: bytes | str | Any, **error_details: Any) -> Any:
 
 
 def read_document(
-    response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **error_details: Any
+    response: bytes | str | Any,
+    convert_value: Callable[[Any, bool], tuple[T, int]],
+    **error_details: Any,
 ) -> T:
-    """Decode a document as `decode` does, pass the value to ``convert``, and return its result.
+    """Decode a document as `decode` does, and return the result of a function for its value.
 
-    ``convert`` is a function that takes the decoded value, and a boolean: whether large integers
-    are certainly exact. It returns a tuple of its result and the number of keys in all objects.
-    This number is compared with the number of keys in the bytes, to find duplicate keys.
+    ``convert_value`` is this function. It takes the decoded value, and a boolean: whether large
+    integers are certainly exact. It returns a tuple of its result and the number of keys in all
+    objects. This number is compared with the number of keys in the bytes, to find duplicate keys.
     ``error_details`` are attributes of the exception if the document is not valid.
     """
     if not isinstance(response, bytes | str):
-        return convert(check_json_value(response, **error_details), True)[0]
+        return convert_value(check_json_value(response, **error_details), True)[0]
     body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
     json_bytes = body.removeprefix(BOM)
     try:
-        # convert also returns the number of keys in all objects.
-        result, key_count = convert(orjson.loads(json_bytes), False)
+        # convert_value also returns the number of keys in all objects.
+        result, key_count = convert_value(orjson.loads(json_bytes), False)
         if count_keys(json_bytes) == key_count:
             return result
     except (InexactDecoding, orjson.JSONDecodeError):
         pass
-    return convert(decode_exactly(body, **error_details), True)[0]
+    return convert_value(decode_exactly(body, **error_details), True)[0]
 
 
 def count_keys(body: bytes) -> int:
@@ -104,15 +106,18 @@ def count_keys(body: bytes) -> int:
     """
     key_count = 0
     byte_values = np.frombuffer(body, np.uint8)
-    for start in range(0, len(byte_values), _BLOCK_SIZE):
-        colon_offsets = np.flatnonzero(byte_values[start : start + _BLOCK_SIZE] == _COLON) + start
-        previous_bytes = byte_values[colon_offsets - 1]
-        is_quote = previous_bytes == _QUOTE
-        is_doubtful = (previous_bytes <= _SPACE) | (
-            is_quote & (byte_values[colon_offsets - 2] == _BACKSLASH)
+    for block_offset in range(0, len(byte_values), _BLOCK_SIZE):
+        colon_offsets = (
+            np.flatnonzero(byte_values[block_offset : block_offset + _BLOCK_SIZE] == _COLON)
+            + block_offset
         )
-        key_count += int(np.count_nonzero(is_quote & ~is_doubtful))
-        for colon_offset in colon_offsets[is_doubtful].tolist():
+        previous_bytes = byte_values[colon_offsets - 1]
+        follows_quote = previous_bytes == _QUOTE
+        is_doubtful_quote = (previous_bytes <= _SPACE) | (
+            follows_quote & (byte_values[colon_offsets - 2] == _BACKSLASH)
+        )
+        key_count += int(np.count_nonzero(follows_quote & ~is_doubtful_quote))
+        for colon_offset in colon_offsets[is_doubtful_quote].tolist():
             bytes_before_colon = body[max(colon_offset - 64, 0) : colon_offset]
             if not bytes_before_colon.strip(b'\\" \t\r\n'):
                 raise InexactDecoding  # the string begins before the window
@@ -143,12 +148,14 @@ def check_json_value(response: Any, **error_details: Any) -> Any:
     try:
         copied_value = decode_exactly(json.dumps(response).encode(), **error_details)
     except (TypeError, ValueError, RecursionError) as error:
-        problem = str(error)
+        problem_text = str(error)
     else:
         if copied_value == response:
             return copied_value
-        problem = "JSON cannot hold it as it is"
-    raise PayloadError(f"the response is not a JSON value: {problem}", problems=[f"{problem} @ $"])
+        problem_text = "JSON cannot hold it as it is"
+    raise PayloadError(
+        f"the response is not a JSON value: {problem_text}", problems=[f"{problem_text} @ $"]
+    )
 
 
 @contextmanager
@@ -196,13 +203,13 @@ def _decode_strictly(body: bytes) -> Any:
         raise _InvalidDocument("encoding", "it is not in UTF-8")
     try:
         document_text = body.decode("utf-8")
-        document = json.loads(
+        document_value = json.loads(
             document_text,
             object_pairs_hook=_make_object,
             parse_constant=_reject_constant,
             parse_float=_make_float,
         )
-        StructureCounter(has_exact_integers=True).count_descendants([document])
+        StructureCounter(has_exact_integers=True).count_descendants([document_value])
     except UnicodeDecodeError as error:
         raise _InvalidDocument("encoding", f"it is not in UTF-8 (byte {error.start})") from None
     except (InexactDecoding, RecursionError):
@@ -214,16 +221,18 @@ def _decode_strictly(body: bytes) -> Any:
         if opening_count > closing_count and first_bytes[:1] in (b"{", b"["):
             raise _InvalidDocument("truncated", "it breaks off before its end") from None
         raise _InvalidDocument("not_json", f"{error}") from None
-    if "\\u" in document_text and not is_utf8_encodable(json.dumps(document, ensure_ascii=False)):
+    if "\\u" in document_text and not is_utf8_encodable(
+        json.dumps(document_value, ensure_ascii=False)
+    ):
         raise _InvalidDocument("encoding", "it holds half a surrogate pair, which is no text")
-    return document
+    return document_value
 
 
-def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(keys_and_values: list[tuple[str, Any]]) -> dict[str, Any]:
     """Create a dict from the keys and values of an object; a duplicate key is an error."""
-    json_object = dict(pairs)
-    if len(json_object) < len(pairs):
-        ((duplicate_key, _),) = Counter(key for key, _ in pairs).most_common(1)
+    json_object = dict(keys_and_values)
+    if len(json_object) < len(keys_and_values):
+        ((duplicate_key, _),) = Counter(key for key, _ in keys_and_values).most_common(1)
         key_excerpt = make_excerpt(repr(duplicate_key).encode("utf-8", "backslashreplace"))
         raise _InvalidDocument(
             "duplicate_key", f"the key {key_excerpt} is given twice in one object"

@@ -22,14 +22,14 @@ MAX_DEPTH = 128
 """The maximum depth of nesting in a document."""
 
 # Fewer than 3 distinct keys are names of fields. More than 64 are probably data.
-_MIN_DATA_KEYS = 3
-_MANY_KEYS = 64
-_DATE_OR_NUMBER_RE = r"[+-]?\d.*"
-_URL_OR_EMAIL_RE = r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
-_HOST_RE = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?"
-_UUID_RE = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_MIN_DATA_KEY_COUNT = 3
+_MANY_KEY_COUNT = 64
+_DATE_OR_NUMBER_REGEX = r"[+-]?\d.*"
+_URL_OR_EMAIL_REGEX = r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
+_HOST_REGEX = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?"
+_UUID_REGEX = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DATA_KEY_PATTERN = re.compile(
-    "|".join((_DATE_OR_NUMBER_RE, _URL_OR_EMAIL_RE, _HOST_RE, _UUID_RE)), re.I | re.S
+    "|".join((_DATE_OR_NUMBER_REGEX, _URL_OR_EMAIL_REGEX, _HOST_REGEX, _UUID_REGEX)), re.I | re.S
 )
 _FIELD_NAME_PATTERN = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
@@ -113,7 +113,7 @@ class StructureCounter:
             values_by_field = group_by_key(objects)
             self.count_keys(objects, len(values_by_field) if are_records else 0)
             # Values under keys that are data count as one path.
-            if len(values_by_field) > _MANY_KEYS and are_keys_data(objects):
+            if len(values_by_field) > _MANY_KEY_COUNT and are_keys_data(objects):
                 child_values_by_name[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:
                 child_values_by_name.update(values_by_field.items())
@@ -129,13 +129,13 @@ def group_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     >>> dict(group_by_key([{"a": 1}, {"a": 2, "b": 3}]))
     {'a': [1, 2], 'b': [3]}
     """
-    grouped_values = group_by_common_key(objects)
-    if not grouped_values:
-        grouped_values = defaultdict(list)
+    values_by_key = group_by_common_key(objects)
+    if not values_by_key:
+        values_by_key = defaultdict(list)
         for json_object in objects:
             for key, value in json_object.items():
-                grouped_values[key].append(value)
-    return grouped_values
+                values_by_key[key].append(value)
+    return values_by_key
 
 
 def group_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -158,30 +158,32 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
     >>> are_keys_data([{"rank": 1, "name": "Acme", "share": 0.5}])
     False
     """
-    key_counts = Counter(chain.from_iterable(objects))
-    if not _MIN_DATA_KEYS <= len(key_counts) <= MAX_FIELDS:
-        return len(key_counts) > MAX_FIELDS
+    count_by_key = Counter(chain.from_iterable(objects))
+    if not _MIN_DATA_KEY_COUNT <= len(count_by_key) <= MAX_FIELDS:
+        return len(count_by_key) > MAX_FIELDS
     child_values = [
         value for value in chain.from_iterable(map(dict.values, objects)) if value is not None
     ]
     value_types = {*map(type, child_values)}
     has_one_type = len(value_types) <= 1 or value_types == {int, float}
-    kind_counts = Counter(map(_classify_key, key_counts))
+    count_by_key_kind = Counter(map(_classify_key, count_by_key))
     # 80 % of the keys look like data. So do keys such as "Acme CRM" if all values have one type.
-    if kind_counts["data"] + kind_counts["other"] * (
+    if count_by_key_kind["data"] + count_by_key_kind["other"] * (
         has_one_type and str not in value_types
-    ) >= 0.8 * len(key_counts):
+    ) >= 0.8 * len(count_by_key):
         return True
     # The objects have on average less than a third of the keys.
-    is_sparse = key_counts.total() * 3 < len(key_counts) * len(objects)
-    if len(key_counts) > _MANY_KEYS and (
-        is_sparse or (has_one_type and len(objects) < len(key_counts))
+    is_sparse = count_by_key.total() * 3 < len(count_by_key) * len(objects)
+    if len(count_by_key) > _MANY_KEY_COUNT and (
+        is_sparse or (has_one_type and len(objects) < len(count_by_key))
     ):
         return True
     records = [value for value in child_values if value] if value_types == {dict} else []
-    field_counts = Counter(chain.from_iterable(records))
+    count_by_field = Counter(chain.from_iterable(records))
     # All values are objects that share 80 % of their fields.
-    return bool(field_counts) and field_counts.total() >= 0.8 * len(field_counts) * len(records)
+    return bool(count_by_field) and count_by_field.total() >= 0.8 * len(count_by_field) * len(
+        records
+    )
 
 
 @lru_cache(1 << 14)

@@ -112,28 +112,34 @@ def parse_path(path: str) -> Steps:
     """
     steps: list[Step] = []
     root_match = _ROOT_PATTERN.match(path)
-    offset = first_offset = root_match.end() if root_match else 0
-    while offset < len(path):
-        match = _STEP_PATTERN.match(path, offset)
-        if match is None or (offset == first_offset and match[0] == "."):
-            raise ValueError(f"{path!r} is not a path: it cannot be read from character {offset}")
-        offset = match.end()
-        quoted_name = match["quoted"] if match["bracketed"] is None else match["bracketed"]
-        if match["position"] is not None:
-            steps.append(Position(int(match["position"])) if match["position"] else Elements())
-        elif match["header"] is not None:
-            header_steps = parse_path(_unquote(path, match["header"]))
-            steps.append(NamedColumn(header_steps, _unquote(path, match["of"])))
-        elif match["element"] is not None:
-            steps.append(Elements(int(match["element"])))
-        elif match["entry"] is not None:
-            steps.append(Entries(container_index=int(match["entry"])))
-        elif match["entries"] is not None:
-            steps.append(Entries(tuple(key for key in match["entries"].split(",") if key)))
+    character_offset = first_step_offset = root_match.end() if root_match else 0
+    while character_offset < len(path):
+        step_match = _STEP_PATTERN.match(path, character_offset)
+        if step_match is None or (character_offset == first_step_offset and step_match[0] == "."):
+            raise ValueError(
+                f"{path!r} is not a path: it cannot be read from character {character_offset}"
+            )
+        character_offset = step_match.end()
+        quoted_name = (
+            step_match["quoted"] if step_match["bracketed"] is None else step_match["bracketed"]
+        )
+        if step_match["position"] is not None:
+            steps.append(
+                Position(int(step_match["position"])) if step_match["position"] else Elements()
+            )
+        elif step_match["header"] is not None:
+            header_steps = parse_path(_unquote(path, step_match["header"]))
+            steps.append(NamedColumn(header_steps, _unquote(path, step_match["of"])))
+        elif step_match["element"] is not None:
+            steps.append(Elements(int(step_match["element"])))
+        elif step_match["entry"] is not None:
+            steps.append(Entries(container_index=int(step_match["entry"])))
+        elif step_match["entries"] is not None:
+            steps.append(Entries(tuple(key for key in step_match["entries"].split(",") if key)))
         elif quoted_name is not None:
             steps.append(Field(_unquote(path, quoted_name)))
-        elif match["name"] is not None:
-            steps.append(Field(match["name"]))
+        elif step_match["name"] is not None:
+            steps.append(Field(step_match["name"]))
     return tuple(steps)
 
 
@@ -156,12 +162,12 @@ def parse_pattern(pattern: str) -> Steps:
     return steps
 
 
-def _unquote(path: str, quoted_name: str) -> str:
-    """Decode the escape sequences of a quoted name; ``path`` is for the error message."""
+def _unquote(path_text: str, quoted_name: str) -> str:
+    """Decode the escape sequences of a quoted name; ``path_text`` is for the error message."""
     try:
         unquoted_name: str = _LENIENT_DECODER.decode(f'"{quoted_name}"')
     except ValueError:
-        raise ValueError(f"{path!r} is not a path: {quoted_name!r} is not JSON text") from None
+        raise ValueError(f"{path_text!r} is not a path: {quoted_name!r} is not JSON text") from None
     return unquoted_name
 
 
@@ -177,15 +183,19 @@ def format_path(steps: Iterable[Step]) -> str:
     for step in steps:
         if isinstance(step, Field):
             is_unquoted = step.name.isprintable() and _UNQUOTED_NAME_PATTERN.fullmatch(step.name)
-            name = step.name if is_unquoted else to_json_text(step.name)
-            path += f".{name}" if path else name
+            field_name = step.name if is_unquoted else to_json_text(step.name)
+            path += f".{field_name}" if path else field_name
         elif isinstance(step, Position):
             path += f"[{step.index}]"
         elif isinstance(step, NamedColumn):
             path += f"[{to_json_text(format_path(step.header))}={to_json_text(step.name)}]"
         else:
-            container_ref = "" if step.container_index is None else f"@{step.container_index}"
-            path += f"[{container_ref}]" if isinstance(step, Elements) else f"{{{container_ref}}}"
+            container_reference = "" if step.container_index is None else f"@{step.container_index}"
+            path += (
+                f"[{container_reference}]"
+                if isinstance(step, Elements)
+                else f"{{{container_reference}}}"
+            )
     return path
 
 
@@ -230,7 +240,9 @@ def is_within(path: str, outer_path: str) -> bool:
     )
 
 
-def leaf_values(value: Any, path: str, stop_paths: Container[str] = ()) -> list[tuple[str, str]]:
+def list_leaf_paths_and_texts(
+    value: Any, path: str, stop_paths: Container[str] = ()
+) -> list[tuple[str, str]]:
     """Return a list of tuples: the JSON path and the JSON text of each scalar in a JSON value.
 
     Empty objects and arrays are listed, too. ``path`` is the path of the value itself. A value at a
@@ -238,19 +250,21 @@ def leaf_values(value: Any, path: str, stop_paths: Container[str] = ()) -> list[
 
     Examples
     --------
-    >>> leaf_values({"a": [1, {}], "b c": None}, "$")
+    >>> list_leaf_paths_and_texts({"a": [1, {}], "b c": None}, "$")
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
     paths_and_texts = []
-    pending_values = [(value, path)]
-    while pending_values:
-        value, path = pending_values.pop()
+    pending_values_and_paths = [(value, path)]
+    while pending_values_and_paths:
+        value, path = pending_values_and_paths.pop()
         if not value or not isinstance(value, dict | list) or path in stop_paths:
             paths_and_texts.append((path, plain_json(value)))
         elif isinstance(value, dict):
-            pending_values += reversed(
-                [(item, path + format_key(key)) for key, item in value.items()]
+            pending_values_and_paths += reversed(
+                [(child_value, path + format_key(key)) for key, child_value in value.items()]
             )
         else:
-            pending_values += reversed([(item, f"{path}[{i}]") for i, item in enumerate(value)])
+            pending_values_and_paths += reversed(
+                [(child_value, f"{path}[{position}]") for position, child_value in enumerate(value)]
+            )
     return paths_and_texts

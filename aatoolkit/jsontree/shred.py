@@ -143,18 +143,22 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     """
     counter = StructureCounter(max_nodes)
     pending_tables = [_PendingTable(ROOT_TABLE_NAME, [decode(response)])]
-    tables = {}
+    table_by_name = {}
     while pending_tables:
-        table = pending_tables.pop()
-        cell_plan = table.add_field(table.values, "", counter)
-        table_plan = {"table": table.name, "rows": len(table.values), "cell": cell_plan}
+        pending_table = pending_tables.pop()
+        cell_plan = pending_table.add_field(pending_table.values, "", counter)
+        table_plan = {
+            "table": pending_table.name,
+            "rows": len(pending_table.values),
+            "cell": cell_plan,
+        }
         plan_json = canonical_json(table_plan).encode()
-        arrow_table = pa.table(table.columns).replace_schema_metadata(
+        arrow_table = pa.table(pending_table.columns).replace_schema_metadata(
             {PLAN_METADATA_KEY: plan_json}
         )
-        tables[_shorten_name(table.name)] = arrow_table
-        pending_tables += reversed(table.children)
-    return tables
+        table_by_name[_shorten_name(pending_table.name)] = arrow_table
+        pending_tables += reversed(pending_table.children)
+    return table_by_name
 
 
 class _PendingTable:
@@ -175,80 +179,90 @@ class _PendingTable:
         counter.count_path(values, set(), 0)
         column_name = field_path or VALUE_COLUMN
         field_plan = _Plan()
-        kinds = [*map(_KIND_BY_TYPE.__getitem__, map(type, values))]
-        present_kinds = {*kinds}
-        if INTEGER_KIND in present_kinds:
+        value_kinds = [*map(_KIND_BY_TYPE.__getitem__, map(type, values))]
+        distinct_kinds = {*value_kinds}
+        if INTEGER_KIND in distinct_kinds:
             integers = [value for value in values if type(value) is int]
             if not -(2**63) <= min(integers) <= max(integers) < 2**63:
                 values = [*values]
-                for row, value in enumerate(values):
+                for row_number, value in enumerate(values):
                     if type(value) is int and not -(2**63) <= value < 2**63:
-                        values[row] = str(value)
-                        kinds[row] = BIG_INTEGER_KIND
-            elif NUMBER_KIND in present_kinds and _remain_distinct_as_floats(values):
-                kinds = [NUMBER_KIND if kind == INTEGER_KIND else kind for kind in kinds]
+                        values[row_number] = str(value)
+                        value_kinds[row_number] = BIG_INTEGER_KIND
+            elif NUMBER_KIND in distinct_kinds and _remain_distinct_as_floats(values):
+                value_kinds = [
+                    NUMBER_KIND if kind == INTEGER_KIND else kind for kind in value_kinds
+                ]
                 field_plan["whole"] = True
         objects = [value for value in values if type(value) is dict]
         if objects and are_keys_data(objects):
-            kinds = ["entries" if kind == "object" else kind for kind in kinds]
-        present_kinds = {*kinds}
+            value_kinds = ["entries" if kind == "object" else kind for kind in value_kinds]
+        distinct_kinds = {*value_kinds}
 
         def select_kind(kind: str) -> Sequence[Any]:
-            if present_kinds == {kind}:
+            if distinct_kinds == {kind}:
                 return values
             return [
                 value if value_kind == kind else None
-                for value, value_kind in zip(values, kinds, strict=True)
+                for value, value_kind in zip(values, value_kinds, strict=True)
             ]
 
-        kinds_without_column = [kind for kind in _KINDS_WITHOUT_COLUMN if kind in present_kinds]
+        kinds_without_column = [kind for kind in _KINDS_WITHOUT_COLUMN if kind in distinct_kinds]
         if len(kinds_without_column) > 1:
             field_plan["kind"] = column_name + KIND_SUFFIX
-            self.columns[column_name + KIND_SUFFIX] = pa.array(kinds).dictionary_encode()
+            self.columns[column_name + KIND_SUFFIX] = pa.array(value_kinds).dictionary_encode()
         elif kinds_without_column:
             field_plan["bare"] = kinds_without_column[0]
-        scalar_kinds = sorted(present_kinds & _ARROW_TYPE_BY_KIND.keys())
+        scalar_kinds = sorted(distinct_kinds & _ARROW_TYPE_BY_KIND.keys())
         field_plan["scalars"] = {
             kind: column_name if len(scalar_kinds) == 1 else f"{column_name}@{kind}"
             for kind in scalar_kinds
         }
-        for kind, name in field_plan["scalars"].items():
-            self.columns[name] = pa.array(select_kind(kind), _ARROW_TYPE_BY_KIND[kind])
-        if present_kinds == {"null"} or (present_kinds == {"null", "missing"} and field_path):
+        for kind, scalar_column_name in field_plan["scalars"].items():
+            self.columns[scalar_column_name] = pa.array(
+                select_kind(kind), _ARROW_TYPE_BY_KIND[kind]
+            )
+        if distinct_kinds == {"null"} or (distinct_kinds == {"null", "missing"} and field_path):
             self.columns[column_name] = pa.nulls(len(values))
-        for kind, suffix in (("array", ITEMS_SUFFIX), ("entries", ENTRIES_SUFFIX)):
-            if kind in present_kinds:
-                self.columns[column_name + suffix] = self._add_child(
-                    select_kind(kind), field_path, suffix
+        for kind, column_suffix in (("array", ITEMS_SUFFIX), ("entries", ENTRIES_SUFFIX)):
+            if kind in distinct_kinds:
+                self.columns[column_name + column_suffix] = self._add_child(
+                    select_kind(kind), field_path, column_suffix
                 )
-                field_plan[suffix] = [column_name + suffix, self.children[-1].name]
-        if "object" in present_kinds:
+                field_plan[column_suffix] = [column_name + column_suffix, self.children[-1].name]
+        if "object" in distinct_kinds:
             vector = Vector(values)
             field_plan["fields"] = {
-                name: self.add_field(
-                    vector.field(name).values, _make_column_name(field_path, name), counter
+                field_name: self.add_field(
+                    vector.field(field_name).values,
+                    _make_column_name(field_path, field_name),
+                    counter,
                 )
-                for name in sorted(vector.list_fields())
+                for field_name in sorted(vector.list_fields())
             }
         return field_plan
 
-    def _add_child(self, containers: Sequence[Any], field_path: str, suffix: str) -> pa.Array:
+    def _add_child(
+        self, containers: Sequence[Any], field_path: str, column_suffix: str
+    ) -> pa.Array:
         """Add a nested table for a field of arrays or objects: one row for each of their items.
 
-        ``containers`` has one array or object, or None, per row of this table. ``suffix`` is ``[]``
-        for arrays and ``{}`` for objects. Return a column for this table: the number of items in
-        each row.
+        ``containers`` has one array or object, or None, per row of this table. ``column_suffix`` is
+        ``[]`` for arrays and ``{}`` for objects. Return a column for this table: the number of
+        items in each row.
         """
         parent_name = "" if self.name == ROOT_TABLE_NAME else self.name
-        child_name = f"{parent_name}{'.' if parent_name and field_path else ''}{field_path}{suffix}"
+        child_name = (
+            f"{parent_name}{'.' if parent_name and field_path else ''}{field_path}{column_suffix}"
+        )
         vector = Vector(containers)
-        item_vector = vector.elements() if suffix == ITEMS_SUFFIX else vector.entries()
+        item_vector = vector.elements() if column_suffix == ITEMS_SUFFIX else vector.entries()
         child_table = _PendingTable(child_name, item_vector.values)
-        child_table.columns[PARENT_COLUMN] = pa.array(item_vector.level.parent_rows)
+        child_table.columns[PARENT_COLUMN] = pa.array(item_vector.level.parent_positions)
         child_table.columns[POSITION_COLUMN] = pa.array(
             item_vector.level.item_positions, pa.int32()
         )
-        if suffix == ENTRIES_SUFFIX:
+        if column_suffix == ENTRIES_SUFFIX:
             child_table.columns[KEY_COLUMN] = pa.array(item_vector.level.keys, pa.string())
         self.children.append(child_table)
         return pa.array(
@@ -315,82 +329,92 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     >>> unshred(shred('{"chats": [{"id": 1}, {}], "total": null}'))
     {'chats': [{'id': 1}, {}], 'total': None}
     """
-    tables_by_name = {}
-    for name, table in tables.items():
+    table_and_plan_by_name = {}
+    for shown_name, table in tables.items():
         try:
-            plan = json.loads(table.schema.metadata[PLAN_METADATA_KEY])
-            tables_by_name[plan["table"]] = table, plan
+            table_plan = json.loads(table.schema.metadata[PLAN_METADATA_KEY])
+            table_and_plan_by_name[table_plan["table"]] = table, table_plan
         except (AttributeError, KeyError, TypeError, ValueError):
             raise MetadataError(
-                f"the table {name} has no plan that can be read; give unshred the tables that "
-                "shred made, with the metadata of their schemas"
+                f"the table {shown_name} has no plan that can be read; give unshred the tables "
+                "that shred made, with the metadata of their schemas"
             ) from None
     try:
-        (document,) = _read_values(tables_by_name, ROOT_TABLE_NAME)
+        (document,) = _read_values(table_and_plan_by_name, ROOT_TABLE_NAME)
         return document
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        problem = f"the tables do not fit their plans ({type(error).__name__}: {error})"
+        problem_text = f"the tables do not fit their plans ({type(error).__name__}: {error})"
     raise PayloadError(
-        f"{problem}; give unshred all tables that shred made, as they were",
-        problems=[f"{problem} @ $"],
+        f"{problem_text}; give unshred all tables that shred made, as they were",
+        problems=[f"{problem_text} @ $"],
     )
 
 
-def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], table_name: str) -> list[Any]:
+def _read_values(
+    table_and_plan_by_name: dict[str, tuple[pa.Table, _Plan]], table_name: str
+) -> list[Any]:
     """Restore the JSON values of the rows of a table, as a list.
 
-    ``tables`` has the tables of the document by name, with their plans.
+    ``table_and_plan_by_name`` has the tables of the document by name, with their plans.
     """
-    if table_name not in tables:
+    if table_name not in table_and_plan_by_name:
         raise ValueError(f"the table {_shorten_name(table_name)} is missing")
-    table, table_plan = tables[table_name]
+    table, table_plan = table_and_plan_by_name[table_name]
     if table.num_columns and table.num_rows != table_plan["rows"]:
         raise ValueError(f"the table {_shorten_name(table_name)} had {table_plan['rows']} rows")
 
     def read_cell_values(cell_plan: _Plan) -> list[Any]:
-        kinds = [cell_plan.get("bare", "null")] * table_plan["rows"]
+        value_kinds = [cell_plan.get("bare", "null")] * table_plan["rows"]
         if "kind" in cell_plan:
-            kinds = table.column(cell_plan["kind"]).to_pylist()
-        values: list[Any] = [MISSING if kind == "missing" else None for kind in kinds]
+            value_kinds = table.column(cell_plan["kind"]).to_pylist()
+        cell_values: list[Any] = [MISSING if kind == "missing" else None for kind in value_kinds]
         for kind, column_name in cell_plan["scalars"].items():
-            for row, value in enumerate(table.column(column_name).to_pylist()):
+            for row_number, value in enumerate(table.column(column_name).to_pylist()):
                 if value is not None:
                     is_integer = kind == NUMBER_KIND and "whole" in cell_plan and value.is_integer()
-                    values[row] = int(value) if kind == BIG_INTEGER_KIND or is_integer else value
-        for suffix in (ITEMS_SUFFIX, ENTRIES_SUFFIX):
-            if suffix in cell_plan:
-                column_name, child_name = cell_plan[suffix]
+                    cell_values[row_number] = (
+                        int(value) if kind == BIG_INTEGER_KIND or is_integer else value
+                    )
+        for column_suffix in (ITEMS_SUFFIX, ENTRIES_SUFFIX):
+            if column_suffix in cell_plan:
+                column_name, child_name = cell_plan[column_suffix]
                 item_counts = table.column(column_name).to_pylist()
-                child_values = _read_values(tables, child_name)
-                child_table = tables[child_name][0]
-                expected_parents = [
-                    row
-                    for row, item_count in enumerate(item_counts)
+                child_values = _read_values(table_and_plan_by_name, child_name)
+                child_table = table_and_plan_by_name[child_name][0]
+                expected_parent_numbers = [
+                    row_number
+                    for row_number, item_count in enumerate(item_counts)
                     for _ in range(item_count or 0)
                 ]
-                if child_table.column(PARENT_COLUMN).to_pylist() != expected_parents:
+                if child_table.column(PARENT_COLUMN).to_pylist() != expected_parent_numbers:
                     raise ValueError(f"rows of the table {_shorten_name(child_name)} are missing")
-                if suffix == ENTRIES_SUFFIX:
+                if column_suffix == ENTRIES_SUFFIX:
                     child_values = [
                         *zip(child_table.column(KEY_COLUMN).to_pylist(), child_values, strict=True)
                     ]
-                item_offset = 0
-                for row, item_count in enumerate(item_counts):
+                first_item_position = 0
+                for row_number, item_count in enumerate(item_counts):
                     if item_count is not None:
-                        row_items = child_values[item_offset : item_offset + item_count]
-                        values[row] = row_items if suffix == ITEMS_SUFFIX else dict(row_items)
-                        item_offset += item_count
+                        row_items = child_values[
+                            first_item_position : first_item_position + item_count
+                        ]
+                        cell_values[row_number] = (
+                            row_items if column_suffix == ITEMS_SUFFIX else dict(row_items)
+                        )
+                        first_item_position += item_count
         if "fields" in cell_plan:
-            object_rows = [
-                row for row, kind in enumerate(kinds) if kind == "object" and values[row] is None
+            object_row_numbers = [
+                row_number
+                for row_number, kind in enumerate(value_kinds)
+                if kind == "object" and cell_values[row_number] is None
             ]
-            for row in object_rows:
-                values[row] = {}
+            for row_number in object_row_numbers:
+                cell_values[row_number] = {}
             for key, field_plan in cell_plan["fields"].items():
                 child_values = read_cell_values(field_plan)
-                for row in object_rows:
-                    if child_values[row] is not MISSING:
-                        values[row][key] = child_values[row]
-        return values
+                for row_number in object_row_numbers:
+                    if child_values[row_number] is not MISSING:
+                        cell_values[row_number][key] = child_values[row_number]
+        return cell_values
 
     return read_cell_values(table_plan["cell"])

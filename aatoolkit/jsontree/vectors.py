@@ -44,13 +44,13 @@ class NestingLevel:
 
     def __init__(
         self,
-        size: int,
+        row_count: int,
         container: Vector | None = None,  # the arrays or objects whose items are the rows
         item_counts: Sequence[int] = (),  # the number of items in each
         keys: list[str] | None = None,  # of the rows, for entries of objects
         is_computed: bool = False,  # by a function of the declaration
     ) -> None:
-        self.size = size
+        self.row_count = row_count
         self.item_counts = item_counts
         self.keys = keys
         self.is_computed = is_computed
@@ -73,12 +73,12 @@ class NestingLevel:
         return self._container is not None and self.keys is None and not self.is_computed
 
     @cached_property
-    def rows(self) -> RowIndex:
+    def row_positions(self) -> RowIndex:
         """An array of the positions of the rows: 0, 1, 2 and so on."""
-        return np.arange(self.size)
+        return np.arange(self.row_count)
 
     @cached_property
-    def parent_rows(self) -> RowIndex:
+    def parent_positions(self) -> RowIndex:
         """An array: for each row, the position of its array or object in ``container``."""
         return np.repeat(np.arange(len(self.item_counts)), self.item_counts)
 
@@ -87,21 +87,23 @@ class NestingLevel:
         """An array: for each row, its position in its own array or object, from 0."""
         item_counts = np.asarray(self.item_counts, np.int64)
         first_item_positions = np.repeat(item_counts.cumsum() - item_counts, item_counts)
-        return self.rows - first_item_positions
+        return self.row_positions - first_item_positions
 
     @cached_property
     def paths(self) -> list[str]:
         """A list with the JSON path of each row."""
         container = self.container
         if container is None:
-            return ["$"] * self.size
-        path_suffixes = map("[{}]".format, self.item_positions.tolist())
+            return ["$"] * self.row_count
+        item_path_suffixes = map("[{}]".format, self.item_positions.tolist())
         if self.keys is not None:
-            path_suffixes = map(format_key, self.keys)
+            item_path_suffixes = map(format_key, self.keys)
         container_paths = container.paths
         return [
-            container_paths[row] + path_suffix
-            for row, path_suffix in zip(self.parent_rows, path_suffixes, strict=True)
+            container_paths[container_position] + item_path_suffix
+            for container_position, item_path_suffix in zip(
+                self.parent_positions, item_path_suffixes, strict=True
+            )
         ]
 
 
@@ -131,21 +133,21 @@ class Vector:
         self.is_key = is_key
         self.types: set[type] = {*map(type, values)}  # of the values
         # The vectors of its fields, elements, entries and keys, each computed once.
-        self._children: dict[object, Vector] = {}
+        self._child_vector_by_key: dict[object, Vector] = {}
 
     def __len__(self) -> int:
-        return self.level.size
+        return self.level.row_count
 
-    def rows_of_types(self, types: set[type]) -> RowIndex:
+    def find_positions_by_type(self, types: set[type]) -> RowIndex:
         """Return the positions of the rows whose value has one of these types."""
         if types >= self.types:
-            return self.level.rows
+            return self.level.row_positions
         return np.flatnonzero(np.fromiter(map(types.__contains__, map(type, self.values)), bool))
 
     @property
-    def present_rows(self) -> RowIndex:
+    def present_positions(self) -> RowIndex:
         """The positions of the rows that have the field; its value may be null."""
-        return self.rows_of_types(self.types - {Missing})
+        return self.find_positions_by_type(self.types - {Missing})
 
     @property
     def is_null(self) -> bool:
@@ -159,7 +161,7 @@ class Vector:
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
-    def values_of_type(self, value_type: type) -> Sequence[Any]:
+    def list_values_of_type(self, value_type: type) -> Sequence[Any]:
         """Return a list of the values of one type, in order."""
         return [value for value in self.values if type(value) is value_type]
 
@@ -185,12 +187,12 @@ class Vector:
 
     def field(self, name: str) -> Vector:
         """Return a `Vector` of the values of one field; `MISSING` for objects without the field."""
-        child_vector = self._children.get(name)
+        child_vector = self._child_vector_by_key.get(name)
         if child_vector is None:
             field_values = self.values_by_field.get(name)
             if field_values is None and dict in self.types and not self.values_by_field:
                 field_values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
-            child_vector = self._children[name] = Vector(
+            child_vector = self._child_vector_by_key[name] = Vector(
                 [MISSING] * len(self.values) if field_values is None else field_values,
                 self.level,
                 (*self.field_names, name),
@@ -202,12 +204,12 @@ class Vector:
 
     def elements(self) -> Vector:
         """Return a `Vector` of the elements of all arrays, with one row per element."""
-        child_vector = self._children.get(Ellipsis)
+        child_vector = self._child_vector_by_key.get(Ellipsis)
         if child_vector is None:
             arrays = self.values
             if self.types != {list}:
                 arrays = [value if type(value) is list else () for value in arrays]
-            child_vector = self._children[Ellipsis] = self.flatten(arrays)
+            child_vector = self._child_vector_by_key[Ellipsis] = self.flatten(arrays)
         return child_vector
 
     def entries(self, only_keys: Sequence[str] = ()) -> Vector:
@@ -215,8 +217,8 @@ class Vector:
 
         With ``only_keys``, only these keys are included.
         """
-        cache_key = tuple(only_keys)
-        child_vector = self._children.get(cache_key)
+        child_key = tuple(only_keys)
+        child_vector = self._child_vector_by_key.get(child_key)
         if child_vector is None:
             objects = self.objects
             if only_keys:
@@ -225,16 +227,16 @@ class Vector:
                     for json_object in objects
                 ]
             entry_keys = list(chain.from_iterable(objects))
-            child_vector = self._children[cache_key] = self.flatten(
+            child_vector = self._child_vector_by_key[child_key] = self.flatten(
                 [*map(dict.values, objects)], entry_keys
             )
         return child_vector
 
     def keys(self) -> Vector:
         """Return a `Vector` of the keys of the rows, which must be entries of objects."""
-        child_vector = self._children.get(None)
+        child_vector = self._child_vector_by_key.get(None)
         if child_vector is None:
-            child_vector = self._children[None] = Vector(
+            child_vector = self._child_vector_by_key[None] = Vector(
                 self.level.keys or [], self.level, is_key=True
             )
         return child_vector
@@ -247,10 +249,8 @@ class Vector:
         ``lists`` has one list for each row of this vector. If the items are the values of objects,
         ``keys`` has their keys. ``is_computed`` says whether a user's function computed the items.
         """
-        flat_items = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
-        return Vector(
-            flat_items, NestingLevel(len(flat_items), self, [*map(len, lists)], keys, is_computed)
-        )
+        items = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
+        return Vector(items, NestingLevel(len(items), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
         """Follow a path down from the values; return a `Vector` of the values at the path's end."""
@@ -282,8 +282,10 @@ class Vector:
     @property
     def paths(self) -> list[str]:
         """The JSON paths of the values, one per row."""
-        suffix = self._path_suffix
-        return [path + suffix for path in self.level.paths] if suffix else self.level.paths
+        path_suffix = self._path_suffix
+        return (
+            [path + path_suffix for path in self.level.paths] if path_suffix else self.level.paths
+        )
 
     def path(self, row: int) -> str:
         """Return the JSON path of the value in a row."""

@@ -247,7 +247,7 @@ class HeldResponse(Protocol):
     def body(self) -> bytes | None:
         """The bytes of the response; None if they are no longer in memory."""
 
-    def tables(self) -> Any:
+    def load_tables(self) -> Any:
         """Convert the response to tables again; return a `Tables` object."""
 
 

@@ -73,15 +73,15 @@ class TableAvailability:
 
     def __init__(
         self,
-        plan: TablePlan,
+        table_plan: TablePlan,
         signals: Iterable[Signal],  # what the response says
         get_array: Callable[[str], pa.Array],  # returns the values of a column
         row_count: int,  # the number of rows
     ) -> None:
-        self._table = plan.table
-        self._dimensions = plan.dimension_columns
-        self._size = row_count
-        self._values = cache(lambda name: get_array(name).to_pylist())
+        self._table = table_plan.table
+        self._column_name_by_dimension = table_plan.column_name_by_dimension
+        self._row_count = row_count
+        self._get_values = cache(lambda name: get_array(name).to_pylist())
         self._signals = [signal for signal in signals if signal.rule != ENGINE_LIST_RULE]
         self._narrow_signals = [
             signal for signal in self._signals if signal.scope in ("field", "row")
@@ -89,7 +89,12 @@ class TableAvailability:
         self._section_availability = find_section_availability(self._signals) or UNKNOWN
 
     def make_column_metadata(
-        self, column: Column, name: str, is_absent: bool, is_measured: bool, find_path: PathFinder
+        self,
+        column: Column,
+        full_name: str,
+        is_absent: bool,
+        has_values: bool,
+        find_path: PathFinder,
     ) -> ColumnMetadata:
         """Return the metadata of a column, with the availability of the column and of its rows.
 
@@ -97,17 +102,17 @@ class TableAvailability:
         ----------
         column : Column
             The declaration of the column.
-        name : str
+        full_name : str
             Its full name, such as ``source_domains.rank``.
         is_absent : bool
             Whether the response lacks the field of the column.
-        is_measured : bool
+        has_values : bool
             Whether the column has any value.
         find_path : callable
             Takes a row number, and returns the JSON path of the row's value, or None.
         """
         if is_absent and self._section_availability.status not in EMPTY:
-            return ColumnMetadata(name, _ABSENT_FIELD_AVAILABILITY)
+            return ColumnMetadata(full_name, _ABSENT_FIELD_AVAILABILITY)
         availability = self._find_availability(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
@@ -121,20 +126,20 @@ class TableAvailability:
             ):
                 availability = _combine_with_rows(availability, group_availabilities)
             availability = _combine_with_rows(availability, row_availabilities)
-            if statements and availability == UNKNOWN and is_measured:
+            if statements and availability == UNKNOWN and has_values:
                 availability = _FULL_AVAILABILITY
-        if is_measured and availability.status in EMPTY:
+        if has_values and availability.status in EMPTY:
             availability = combine([availability, _FULL_AVAILABILITY])
-        condition_columns = {
+        condition_column_names = {
             condition.column for statement in statements for condition in statement.rows
         }
         values_by_column = {
-            name: np.array(self._values(name), object) for name in condition_columns
+            name: np.array(self._get_values(name), object) for name in condition_column_names
         }
         availabilities, _ = RowAvailability(
-            values_by_column, self._size, values_by_column
+            values_by_column, self._row_count, values_by_column
         ).distinct_availabilities(availability, statements)
-        return ColumnMetadata(name, combine(availabilities), tuple(statements), availability)
+        return ColumnMetadata(full_name, combine(availabilities), tuple(statements), availability)
 
     def mask_unmeasured_rows(self, column: Column, is_valid: Mask, find_path: PathFinder) -> Mask:
         """Return a boolean mask of the rows whose value was not measured, as the response says.
@@ -146,10 +151,10 @@ class TableAvailability:
         unmeasured_mask = is_valid & self._mask_unmeasured_engines(
             self._find_availability(column).status in EMPTY
         )
-        for row in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
-            signal_path = find_narrowest_path(find_path(row), availability_by_path)
+        for row_number in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
+            signal_path = find_narrowest_path(find_path(row_number), availability_by_path)
             if signal_path:
-                unmeasured_mask[row] = availability_by_path[signal_path].status in EMPTY
+                unmeasured_mask[row_number] = availability_by_path[signal_path].status in EMPTY
         return unmeasured_mask
 
     @property
@@ -168,24 +173,29 @@ class TableAvailability:
 
         Engines about which the response says nothing are left out.
         """
-        signals = self._signals if self._dimensions["engine"] else ()
+        signals = self._signals if self._column_name_by_dimension["engine"] else ()
         return {
             signal.target: states_unmeasured(signal)
             for signal in signals
             if signal.scope == "engine"
         }
 
-    def _mask_unmeasured_engines(self, default: bool) -> Mask:
+    def _mask_unmeasured_engines(self, default_is_unmeasured: bool) -> Mask:
         """Return a boolean mask of the rows whose engine (AI assistant) has no data.
 
-        That is so if the response says it. ``default`` is the mask's value for other engines.
+        That is so if the response says it. For other engines, the mask has the value
+        ``default_is_unmeasured``.
         """
         if not self._is_unmeasured_by_engine:
-            return np.full(self._size, default)
-        engines = self._values(self._dimensions["engine"])
+            return np.full(self._row_count, default_is_unmeasured)
+        engines = self._get_values(self._column_name_by_dimension["engine"])
         # The response may say nothing about an engine.
         return np.array(
-            [self._is_unmeasured_by_engine.get(engine, default) for engine in engines], bool
+            [
+                self._is_unmeasured_by_engine.get(engine, default_is_unmeasured)
+                for engine in engines
+            ],
+            bool,
         )
 
     def _find_availability_by_path(self, column: Column) -> dict[str, Availability]:
@@ -236,7 +246,7 @@ class TableAvailability:
                     availability, reason=f"{signal.target}: {availability.reason or availability}"
                 )
             column_names = [
-                self._dimensions.get(condition.column, condition.column) or ""
+                self._column_name_by_dimension.get(condition.column, condition.column) or ""
                 for condition in signal.rows
             ]
             if {*column_names} <= {*self._table.names}:
@@ -267,15 +277,15 @@ class TableAvailability:
             else the list is empty.
         """
         availability_by_path = self._find_availability_by_path(column)
-        rows_by_availability = group_values(
-            (availability_by_path[signal_path], row)
-            for row in range(self._size)
+        row_numbers_by_availability = group_values(
+            (availability_by_path[signal_path], row_number)
+            for row_number in range(self._row_count)
             if availability_by_path
-            and (signal_path := find_narrowest_path(find_path(row), availability_by_path))
+            and (signal_path := find_narrowest_path(find_path(row_number), availability_by_path))
         )
         conditions_by_availability = {
-            availability: self._make_key_conditions(rows)
-            for availability, rows in rows_by_availability.items()
+            availability: self._make_key_conditions(row_numbers)
+            for availability, row_numbers in row_numbers_by_availability.items()
         }
         # The key cannot identify the rows.
         if not all(conditions_by_availability.values()):
@@ -286,26 +296,36 @@ class TableAvailability:
             for conditions in conditions_by_availability[availability]
         ], []
 
-    def _make_key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
+    def _make_key_conditions(self, row_numbers: list[int]) -> list[tuple[Condition, ...]]:
         """Return conditions on the key columns that are met by exactly the given rows.
 
         Each item of the list is a tuple of conditions, all of which a row must meet. The list is
         empty if there are no such conditions.
         """
         key_names = self._table.key
-        key_columns = [
-            [None if value is None else as_text(value) for value in self._values(name)]
+        key_column_texts = [
+            [None if value is None else as_text(value) for value in self._get_values(name)]
             for name in key_names
         ]
-        keys = [*zip(*key_columns, strict=True)]
-        if len(rows) > _MAX_STATED_ROWS or not keys or any(None in keys[row] for row in rows):
+        row_keys = [*zip(*key_column_texts, strict=True)]
+        if (
+            len(row_numbers) > _MAX_STATED_ROWS
+            or not row_keys
+            or any(None in row_keys[row_number] for row_number in row_numbers)
+        ):
             return []
-        for name, key_values in zip(key_names, key_columns, strict=True):
-            selected_values = dict.fromkeys(key_values[row] for row in rows)
-            if [row for row, value in enumerate(key_values) if value in selected_values] == rows:
+        for name, key_values in zip(key_names, key_column_texts, strict=True):
+            selected_values = dict.fromkeys(key_values[row_number] for row_number in row_numbers)
+            if [
+                row_number
+                for row_number, value in enumerate(key_values)
+                if value in selected_values
+            ] == row_numbers:
                 return [(Condition(name, "in", tuple(selected_values)),)]  # type: ignore[arg-type]
-        selected_keys = dict.fromkeys(keys[row] for row in rows)
-        if [row for row, key in enumerate(keys) if key in selected_keys] != rows:
+        selected_keys = dict.fromkeys(row_keys[row_number] for row_number in row_numbers)
+        if [
+            row_number for row_number, key in enumerate(row_keys) if key in selected_keys
+        ] != row_numbers:
             return []
         return [
             tuple(Condition(name, "in", (text,)) for name, text in zip(key_names, key, strict=True))

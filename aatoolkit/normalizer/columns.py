@@ -59,31 +59,34 @@ class BuiltTable:
 
     def __init__(
         self,
-        rows: TableRows,
+        table_rows: TableRows,
         name: str,  # in the metadata of frames
         signals: list[Signal],  # what the response says about availability
         response_source: attrs.Source,
         drift_report: DriftReport,  # collects the differences from the declaration
     ) -> None:
-        self.rows = rows
+        self.table_rows = table_rows
         self.name = name
-        self._source = response_source
-        self.table = rows.table
-        self.size = rows.size
+        self._response_source = response_source
+        self.table = table_rows.table
+        self.row_count = table_rows.row_count
         self._signals = signals
-        self.absent_columns: set[str] = set()
+        self.absent_column_names: set[str] = set()
         self._blocks: list[ColumnBlock] = []
-        self._block_positions = dict.fromkeys(self.table.names, (0, 0))
-        if rows.absent_path and not self.table.is_optional:
-            drift_report.record("absent", rows.absent_path, 1)
+        self._block_position_by_name = dict.fromkeys(self.table.names, (0, 0))
+        if table_rows.absent_path and not self.table.is_optional:
+            drift_report.record("absent", table_rows.absent_path, 1)
         columns_by_group: dict[str, list[ColumnValues]] = {}
         for column in self.table.columns:
-            vector, row_index = rows.values_of(column.source or "")
+            vector, row_index = table_rows.get_values(column.source or "")
             if self._must_fill_with_host(column, vector, drift_report):
-                host_array = pa.array([response_source.host] * self.size, pa.string())
+                host_array = pa.array([response_source.host] * self.row_count, pa.string())
                 self._blocks.append(("string", host_array, [column.name]))
             else:
-                is_single = column.name in rows.plan.separate_columns or self.size > _FEW_ROWS
+                is_single = (
+                    column.name in table_rows.plan.separate_column_names
+                    or self.row_count > _FEW_ROWS
+                )
                 columns_of_group = columns_by_group.setdefault(
                     column.name if is_single else column.dtype, []
                 )
@@ -93,16 +96,18 @@ class BuiltTable:
                 for column_values in column_group:
                     self._convert_column(*column_values, drift_report)
         for block_number, (_, _, column_names) in enumerate(self._blocks):
-            self._block_positions |= {
+            self._block_position_by_name |= {
                 name: (block_number, position) for position, name in enumerate(column_names)
             }
         availability = self._make_availability()
-        if self.size and availability.may_state_unmeasured:
+        if self.row_count and availability.may_state_unmeasured:
             self._mask_unmeasured_numbers(availability, drift_report)
 
     def _make_availability(self) -> TableAvailability:
         """Return an object that finds out which columns and rows could be measured."""
-        return TableAvailability(self.rows.plan, self._signals, self.get_array, self.size)
+        return TableAvailability(
+            self.table_rows.plan, self._signals, self.get_array, self.row_count
+        )
 
     def _must_fill_with_host(
         self, column: Column, vector: Vector, drift_report: DriftReport
@@ -112,16 +117,16 @@ class BuiltTable:
         That is so if the column is declared for the response's field ``domain``, and the response
         lacks this field. Another column whose field is absent is recorded in ``drift_report``.
         """
-        table_rows = self.rows
-        if table_rows.absent_path or (self.size and vector.is_absent):
-            if column.source == "$.domain" and self._source.host is not None:
+        table_rows = self.table_rows
+        if table_rows.absent_path or (self.row_count and vector.is_absent):
+            if column.source == "$.domain" and self._response_source.host is not None:
                 return True
             if table_rows.absent_path or not column.optional:
-                self.absent_columns.add(column.name)
+                self.absent_column_names.add(column.name)
                 if not table_rows.absent_path:
-                    drift_report.record("absent", column.pattern, self.size)
+                    drift_report.record("absent", column.pattern, self.row_count)
         if table_rows.is_null:
-            self.absent_columns.add(column.name)
+            self.absent_column_names.add(column.name)
         return False
 
     def _convert_column_group(self, column_group: Sequence[ColumnValues]) -> bool:
@@ -130,21 +135,25 @@ class BuiltTable:
         It fails if a value does not fit the dtype.
         """
         column = column_group[0][0]
-        if column.name in self.rows.plan.parsed_columns:
+        if column.name in self.table_rows.plan.parsed_column_names:
             return False
         value_types = set().union(*[vector.types for _, vector, _ in column_group])
         value_lists = [take_values(vector, row_index) for _, vector, row_index in column_group]
-        values = value_lists[0] if len(value_lists) == 1 else [*chain.from_iterable(value_lists)]
+        cell_values = (
+            value_lists[0] if len(value_lists) == 1 else [*chain.from_iterable(value_lists)]
+        )
         try:
-            array = make_exact_array(values, value_types, column.dtype)
+            block_array = make_exact_array(cell_values, value_types, column.dtype)
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":
-            null_count = array.null_count
-            array = encode_categories(array, column)
-            if array.null_count > null_count:
+            null_count = block_array.null_count
+            block_array = encode_categories(block_array, column)
+            if block_array.null_count > null_count:
                 return False
-        self._blocks.append((column.dtype, array, [column.name for column, _, _ in column_group]))
+        self._blocks.append(
+            (column.dtype, block_array, [column.name for column, _, _ in column_group])
+        )
         return True
 
     def _convert_column(
@@ -156,32 +165,39 @@ class BuiltTable:
         of its value in ``vector``.
         """
 
-        def select_table_rows(vector_rows: Sequence[int]) -> RowIndex:
+        def select_table_positions(vector_positions: Sequence[int]) -> RowIndex:
             """Return those positions in ``vector`` that belong to rows of the table."""
-            rows = np.asarray(vector_rows, np.int64)
-            return rows[np.isin(rows, row_index)] if len(rows) else rows
+            positions_array = np.asarray(vector_positions, np.int64)
+            return (
+                positions_array[np.isin(positions_array, row_index)]
+                if len(positions_array)
+                else positions_array
+            )
 
         year_or_day = None
         if column.year is not None:
-            years_or_days = self.rows.values_of(column.year)[0].values
+            years_or_days = self.table_rows.get_values(column.year)[0].values
             year_or_day = next((value for value in years_or_days if value is not MISSING), None)
         parsed_column = parse_values(vector.values, column, year_or_day)
         drift_report.add_extra(
-            vector, select_table_rows(parsed_column.missing_positions), "missing"
+            vector, select_table_positions(parsed_column.missing_positions), "missing"
         )
         # The availability of the column stays as the response states it: a value of a wrong type,
         # as "12" for 12, may well have been measured. Its cell is missing, as if it were null, and
         # so is a sum over it.
         drift_report.add_extra(
-            vector, select_table_rows(parsed_column.invalid_positions), "wrong type", column.pattern
+            vector,
+            select_table_positions(parsed_column.invalid_positions),
+            "wrong type",
+            column.pattern,
         )
         column_array = parsed_column.array
-        if row_index is not vector.level.rows:
+        if row_index is not vector.level.row_positions:
             column_array = pc.take(
                 column_array, pa.array(row_index, mask=row_index < 0), memory_pool=MEMORY_POOL
             )
         if column.valid is not None:
-            valid_flags = take_values(*self.rows.values_of(column.valid.lstrip("!")))
+            valid_flags = take_values(*self.table_rows.get_values(column.valid.lstrip("!")))
             is_masked = np.array([flag == (column.valid[0] == "!") for flag in valid_flags], bool)
             drift_report.add_extra(
                 vector, np.unique(row_index[is_masked & (row_index >= 0)]), "missing"
@@ -198,10 +214,12 @@ class BuiltTable:
                     "new level", column.pattern, unknown_count, to_json_text(new_levels[0])
                 )
             if new_levels and column.ordered:
-                new_level_rows = [
-                    row for row, value in enumerate(vector.values) if value in new_levels
+                new_level_positions = [
+                    position for position, value in enumerate(vector.values) if value in new_levels
                 ]
-                drift_report.add_extra(vector, select_table_rows(new_level_rows), "new level")
+                drift_report.add_extra(
+                    vector, select_table_positions(new_level_positions), "new level"
+                )
             elif new_levels:  # undeclared levels come last
                 encoded_array = encode_categories(column_array, column, new_levels)
             column_array = encoded_array
@@ -212,18 +230,18 @@ class BuiltTable:
     ) -> None:
         """Replace numbers by missing values where the response says that they were not measured."""
         for block_number, (dtype, array, column_names) in enumerate(self._blocks):
-            is_valid = ~_make_missing_mask(array).reshape(len(column_names), self.size)
+            is_valid = ~_make_missing_mask(array).reshape(len(column_names), self.row_count)
             unmeasured_mask = np.zeros_like(is_valid)
             for position, name in enumerate(column_names):
-                if name not in self.rows.plan.measure_columns:
+                if name not in self.table_rows.plan.measure_column_names:
                     continue
                 column = self.table[name]
-                find_path = self.rows.make_path_finder(column)
+                find_path = self.table_rows.make_path_finder(column)
                 is_unmeasured = unmeasured_mask[position] = availability.mask_unmeasured_rows(
                     column, is_valid[position], find_path
                 )
                 if is_unmeasured.any():
-                    vector, row_index = self.rows.values_of(column.source or "")
+                    vector, row_index = self.table_rows.get_values(column.source or "")
                     drift_report.add_extra(
                         vector, np.unique(row_index[is_unmeasured]), DENIED_REASON
                     )
@@ -246,23 +264,23 @@ class BuiltTable:
         if null_count:
             drift_report.record("null key", key_path, null_count)
         distinct_count = _count_distinct(key_arrays)
-        if distinct_count < self.size:
-            drift_report.record("duplicate key", key_path, self.size - distinct_count)
-            self._block_positions["_row"] = len(self._blocks), 0
-            self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
+        if distinct_count < self.row_count:
+            drift_report.record("duplicate key", key_path, self.row_count - distinct_count)
+            self._block_position_by_name["_row"] = len(self._blocks), 0
+            self._blocks.append(("Int64", pa.array(np.arange(self.row_count)), ["_row"]))
 
     def get_array(self, name: str) -> pa.Array:
         """Return the values of a column as an Arrow array."""
-        block, position = self._block_positions[name]
-        return self._blocks[block][1].slice(position * self.size, self.size)
+        block_number, position = self._block_position_by_name[name]
+        return self._blocks[block_number][1].slice(position * self.row_count, self.row_count)
 
     @cached_property
     def arrow_table(self) -> pa.Table:
         """The table as an Arrow table."""
-        arrays = map(self.get_array, self._block_positions)
+        arrays = map(self.get_array, self._block_position_by_name)
         return pa.table(
             [array.cast(_FILE_TYPE_BY_MEMORY_TYPE.get(array.type, array.type)) for array in arrays],
-            [*self._block_positions],
+            [*self._block_position_by_name],
         )
 
     def to_frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
@@ -270,8 +288,8 @@ class BuiltTable:
 
         ``responses`` are kept in memory, so that numbers can be traced to them later.
         """
-        column_names = tuple(self._block_positions)
-        make_frame = partial(_make_frame, column_names, self._blocks, self.size, dtype_backend)
+        column_names = tuple(self._block_position_by_name)
+        make_frame = partial(_make_frame, column_names, self._blocks, self.row_count, dtype_backend)
         return attrs.make_lazy_frame(make_frame, lambda: self.metadata, responses)
 
     @cached_property
@@ -282,14 +300,17 @@ class BuiltTable:
             column.name: availability.make_column_metadata(
                 column,
                 f"{self.name}.{column.name}",
-                column.name in self.absent_columns,
-                self.get_array(column.name).null_count < self.size,
-                self.rows.make_path_finder(column),
+                column.name in self.absent_column_names,
+                self.get_array(column.name).null_count < self.row_count,
+                self.table_rows.make_path_finder(column),
             )
             for column in self.table.columns
         }
         return attrs.FrameMetadata(
-            metadata_by_column, tuple(self.table.key), (self._source,), recipe=[READ, 0, self.name]
+            metadata_by_column,
+            tuple(self.table.key),
+            (self._response_source,),
+            recipe=[READ, 0, self.name],
         )
 
 

@@ -19,7 +19,14 @@ from aatoolkit.availability.detect.words import echoes_request
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
-from aatoolkit.jsontree.paths import Field, NamedColumn, Step, is_within, leaf_values, parse_pattern
+from aatoolkit.jsontree.paths import (
+    Field,
+    NamedColumn,
+    Step,
+    is_within,
+    list_leaf_paths_and_texts,
+    parse_pattern,
+)
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
@@ -55,9 +62,13 @@ DRAFT_PROFILE_NAME = "draft"
 
 _DTYPE_BACKENDS = ("numpy_nullable", "pyarrow")
 
-_EMPTY_HINT = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
+_EMPTY_VALUE_HINT_TEXT = (
+    "empty without a reason: perhaps nothing was measured, so it is not read as zero"
+)
 _EMPTY_VALUES: tuple[Any, ...] = (None, MISSING, "", [], {})
-_WATCHED_HINT = "the profile lists this path as perhaps about availability, and no rule reads it"
+_WATCHED_PATH_HINT_TEXT = (
+    "the profile lists this path as perhaps about availability, and no rule reads it"
+)
 
 _warning_registry: dict[Any, Any] = {}
 """The registry by which Python shows the warning about drafts only once."""
@@ -194,24 +205,26 @@ class _ResponseReader:
         """
 
         def visit_response(
-            root: Any, has_exact_integers: bool
+            root_value: Any, has_exact_integers: bool
         ) -> tuple[tuple[Vector, ResponseWalk], int]:
             """Visit all values; return the document, the finished walk and the number of keys."""
-            vector = Vector([root])
+            vector = Vector([root_value])
             response_walk = ResponseWalk(self.max_paths, has_exact_integers)
             response_walk.visit(vector, build_field_tree(section))
             return (vector, response_walk), response_walk.key_count
 
-        body = response
+        response_body = response
         error_details = {"section": section.name}
-        detect_options: dict[str, Any] = {"options": self.options}
+        detect_keywords: dict[str, Any] = {"options": self.options}
         if isinstance(response, Payload):
-            body = response.body or (b"null" if response.status in NO_CONTENT_STATUSES else b"")
+            response_body = response.body or (
+                b"null" if response.status in NO_CONTENT_STATUSES else b""
+            )
             error_details = {
                 name: getattr(response, name) for name in ("url", "status", "section", "scope")
             }
-            detect_options |= {"status": response.status, "headers": response.headers}
-            detect_options["days"] = response.scope and response.scope.days
+            detect_keywords |= {"status": response.status, "headers": response.headers}
+            detect_keywords["days"] = response.scope and response.scope.days
         elif not isinstance(response, bytes | str | Mapping | list):
             raise PayloadError(
                 f"a {type(response).__name__} is no response; give a Payload, bytes, text, dict or "
@@ -219,42 +232,46 @@ class _ResponseReader:
                 section=section.name,
                 problems=[f"{type(response).__name__} @ $"],
             )
-        body = dict(body) if isinstance(body, Mapping) else body
-        document, response_walk = read_document(body, visit_response, **error_details)
-        root = document.values[0]
+        response_body = dict(response_body) if isinstance(response_body, Mapping) else response_body
+        document_vector, response_walk = read_document(
+            response_body, visit_response, **error_details
+        )
+        root_value = document_vector.values[0]
         has_many_fields = response_walk.max_key_count > MAX_FIELDS
         detection = detect(
-            _keep_frequent_keys(root) if has_many_fields else root,
+            _keep_frequent_keys(root_value) if has_many_fields else root_value,
             section.availability,
-            vector=None if has_many_fields else document,
-            **detect_options,
+            vector=None if has_many_fields else document_vector,
+            **detect_keywords,
         )
         signals = detection.signals
-        name_prefix = register_section(section, profile_name)
+        metadata_name_prefix = register_section(section, profile_name)
         if isinstance(response, Payload) and response.scope is not None:
-            _warn_of_ignored_filters(section.name, response.scope, root, signals)
-        response_source = _describe_source(section, response, root)
+            _warn_of_ignored_filters(section.name, response.scope, root_value, signals)
+        response_source = _describe_source(section, response, root_value)
         drift_report = DriftReport()
-        is_error = is_error_response(section, root, signals)
+        is_error = is_error_response(section, root_value, signals)
         if is_error:
-            drift_report.add_extra(document, range(1), "error response")
-            document = Vector([{}])
-        rows_by_table = {
-            table_plan.table.name: TableRows(document, table_plan)
+            drift_report.add_extra(document_vector, range(1), "error response")
+            document_vector = Vector([{}])
+        table_rows_by_name = {
+            table_plan.table.name: TableRows(document_vector, table_plan)
             for table_plan in plan_tables(section)
         }
         built_tables = {
-            name: BuiltTable(table_rows, name_prefix + name, signals, response_source, drift_report)
-            for name, table_rows in rows_by_table.items()
+            name: BuiltTable(
+                table_rows, metadata_name_prefix + name, signals, response_source, drift_report
+            )
+            for name, table_rows in table_rows_by_name.items()
         }
-        for unused_values in find_unused_values([*rows_by_table.values()]):
+        for unused_values in find_unused_values([*table_rows_by_name.values()]):
             drift_report.add_extra(*unused_values)
         for table in built_tables.values():
             table.check_key(drift_report)
         if is_error:
-            drift_report.differences.clear()
+            drift_report.drift_by_kind_and_path.clear()
         else:
-            drift_report.extend(response_walk.report)
+            drift_report.extend(response_walk.drift_report)
         may_draft = is_section_tentative and not is_error and not has_many_fields
         if may_draft and not _tables_fit_response(built_tables.values(), drift_report, signals):
             drafted_section = _draft_section(response, section.name, section)
@@ -278,19 +295,19 @@ class _ResponseReader:
         is_immutable = isinstance(response, Payload | bytes | str)
         responses = [LoadedResponse(response_source, response, read_again)] if is_immutable else []
 
-        origin = TablesOrigin(built_tables, signals, responses)
+        tables_origin = TablesOrigin(built_tables, signals, responses)
         return Tables(
             section.name,
             {
                 name: partial(table.to_frame, self.dtype_backend, responses)
                 for name, table in built_tables.items()
             },
-            rows={name: table.size for name, table in built_tables.items()},
+            rows={name: table.row_count for name, table in built_tables.items()},
             payload=response if isinstance(response, Payload) else None,
             declaration=section,
             drafted=profile_name == DRAFT_PROFILE_NAME,
-            prefix=name_prefix,
-            origin=origin,
+            prefix=metadata_name_prefix,
+            origin=tables_origin,
             availability_texts=lambda: {
                 name: describe_availability(built_table.metadata, signals)
                 for name, built_table in built_tables.items()
@@ -306,16 +323,16 @@ class _ResponseReader:
             drift=drift_report.drift_frame,
             extra=drift_report.extra_frame,
             provenance=lambda: record_provenance(
-                document, [*built_tables.values()], drift_report.text_and_reason_by_path
+                document_vector, [*built_tables.values()], drift_report.text_and_reason_by_path
             ),
         )
 
 
-def _describe_source(section: Section, response: Any, document: Any) -> attrs.Source:
+def _describe_source(section: Section, response: Any, root_value: Any) -> attrs.Source:
     """Return what is known of a response, such as its host, URL, time and window of days."""
-    window_start, window_end = find_day_window(document)
+    window_start, window_end = find_day_window(root_value)
     if not isinstance(response, Payload):
-        host = document.get("domain") if isinstance(document, Mapping) else None
+        host = root_value.get("domain") if isinstance(root_value, Mapping) else None
         host = host if isinstance(host, str) else None
         return attrs.Source(host, section.name, window_start=window_start, window_end=window_end)
     return attrs.Source(
@@ -332,29 +349,31 @@ def _describe_source(section: Section, response: Any, document: Any) -> attrs.So
 
 
 def _warn_of_ignored_filters(
-    section: str, scope: Scope, document: Any, signals: Iterable[Signal]
+    section_name: str, scope: Scope, root_value: Any, signals: Iterable[Signal]
 ) -> None:
     """Warn of each filter of the request that the service seems to have ignored.
 
     That is assumed if the response repeats the request's filters, and has null for this filter.
     """
-    top_level_values = document.values() if isinstance(document, dict) else ()
+    top_level_values = root_value.values() if isinstance(root_value, dict) else ()
     echoed_filters = {
-        to_snake_case(name): echoed_value
-        for json_object in (document, *top_level_values)
+        to_snake_case(filter_name): echoed_value
+        for json_object in (root_value, *top_level_values)
         if isinstance(json_object, dict)
         for key, echoed_object in json_object.items()
         if echoes_request(key) and isinstance(echoed_object, dict)
-        for name, echoed_value in echoed_object.items()
+        for filter_name, echoed_value in echoed_object.items()
     }
-    reasons = " ".join(signal.availability.reason or "" for signal in signals)
-    for name, values in scope._filters.items():
-        echoed_value = echoed_filters.get(name, echoed_filters.get(f"{name}s", name))
-        if echoed_value in (None, "", []) and name not in reasons:
+    reasons_text = " ".join(signal.availability.reason or "" for signal in signals)
+    for filter_name, filter_values in scope._filters.items():
+        echoed_value = echoed_filters.get(
+            filter_name, echoed_filters.get(f"{filter_name}s", filter_name)
+        )
+        if echoed_value in (None, "", []) and filter_name not in reasons_text:
             warn(
-                f"{section}: the response repeats the filter {name} without a value: the service "
-                f"may have ignored {name}={','.join(values)!r}, so that its numbers are of all; "
-                "project.scope_options() lists the values"
+                f"{section_name}: the response repeats the filter {filter_name} without a value: "
+                f"the service may have ignored {filter_name}={','.join(filter_values)!r}, so that "
+                "its numbers are of all; project.scope_options() lists the values"
             )
 
 
@@ -367,12 +386,16 @@ def _keep_frequent_keys(value: Any) -> Any:
         return _keep_frequent_keys([value])[0]
     if not isinstance(value, list):
         return value
-    key_counts = Counter(
+    count_by_key = Counter(
         chain.from_iterable(record for record in value if isinstance(record, dict))
     )
-    kept_keys = {*ENVELOPE_FIELDS, *dict(key_counts.most_common(MAX_FIELDS))}
+    kept_keys = {*ENVELOPE_FIELDS, *dict(count_by_key.most_common(MAX_FIELDS))}
     return [
-        {key: _keep_frequent_keys(item) for key, item in record.items() if key in kept_keys}
+        {
+            key: _keep_frequent_keys(field_value)
+            for key, field_value in record.items()
+            if key in kept_keys
+        }
         if isinstance(record, dict)
         else _keep_frequent_keys(record)
         for record in value
@@ -386,37 +409,44 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
     """Yield hints: values that may say which data are missing, but that no rule (`Rule`) reads."""
     if not section.watched and not section.emptied:
         return
-    document = Vector([response.json if isinstance(response, Payload) else decode(response)])
+    document_vector = Vector([response.json if isinstance(response, Payload) else decode(response)])
     is_status_unstated = all(signal.rule == ENGINE_LIST_RULE for signal in signals)
     # Paths that are empty if nothing was measured.
     for path in section.emptied if is_status_unstated else ():
         path_steps = parse_pattern(path) if path != "$" else ()
-        value = document.descend([step for step in path_steps if isinstance(step, Field)]).values[0]
+        value = document_vector.descend(
+            [step for step in path_steps if isinstance(step, Field)]
+        ).values[0]
         if value != "" and value in _EMPTY_VALUES:
             value_text = to_json_text(None if value is MISSING else value)
-            yield Hint("$" if path == "$" else f"$.{path}", value_text, _EMPTY_HINT)
+            yield Hint("$" if path == "$" else f"$.{path}", value_text, _EMPTY_VALUE_HINT_TEXT)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for path_pattern in section.watched:
-        value_vector, values, path_suffix = _find_values_at(document, parse_pattern(path_pattern))
-        text_by_position = {
+        value_vector, values, path_suffix = _find_values_at(
+            document_vector, parse_pattern(path_pattern)
+        )
+        value_text_by_position = {
             value_position: repr(value)
             for value_position, value in enumerate(values)
             if value not in _EMPTY_VALUES
         }
-        text_counts = Counter(text_by_position.values())
+        count_by_value_text = Counter(value_text_by_position.values())
         # The rarest value is the likeliest exception.
         for value_position in sorted(
-            text_by_position, key=lambda position: text_counts[text_by_position[position]]
+            value_text_by_position,
+            key=lambda position: count_by_value_text[value_text_by_position[position]],
         )[:1]:
             path = value_vector.path(value_position) + path_suffix
             if not any(
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
             ):
-                yield Hint(path, to_json_text(values[value_position]), _WATCHED_HINT)
+                yield Hint(path, to_json_text(values[value_position]), _WATCHED_PATH_HINT_TEXT)
 
 
-def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
+def _find_values_at(
+    document_vector: Vector, steps: Sequence[Step]
+) -> tuple[Vector, list[Any], str]:
     """Return all values at a path of a response.
 
     Returns
@@ -431,24 +461,26 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
     """
     last_step = steps[-1]
     if not isinstance(last_step, NamedColumn):
-        vector = document.descend(steps)
+        vector = document_vector.descend(steps)
         return vector, vector.values, ""
     # A column of an array of arrays; another array has the names of the columns.
-    rows = document.descend(steps[:-1])
-    header = [*document.descend(last_step.header).values]
-    position = header.index(last_step.name) if last_step.name in header else len(header)
+    row_vector = document_vector.descend(steps[:-1])
+    column_names = [*document_vector.descend(last_step.header).values]
+    column_position = (
+        column_names.index(last_step.name) if last_step.name in column_names else len(column_names)
+    )
     values = [
-        row[position] if isinstance(row, list) and position < len(row) else None
-        for row in rows.values
+        row[column_position] if isinstance(row, list) and column_position < len(row) else None
+        for row in row_vector.values
     ]
-    return rows, values, f"[{position}]"
+    return row_vector, values, f"[{column_position}]"
 
 
 # --- drafts ----------------------------------------------------------------------------------
 
 
 def _tables_fit_response(
-    tables: Iterable[BuiltTable], drift_report: DriftReport, signals: Iterable[Signal]
+    built_tables: Iterable[BuiltTable], drift_report: DriftReport, signals: Iterable[Signal]
 ) -> bool:
     """Return whether a response fits its declaration well enough to be read by it.
 
@@ -456,47 +488,63 @@ def _tables_fit_response(
     values have a column. It also fits if the response says that nothing was measured.
     """
     value_counts_of_tables = (
-        [table.size - table.get_array(name).null_count for name in table.table.names]
-        for table in tables
+        [
+            built_table.row_count - built_table.get_array(name).null_count
+            for name in built_table.table.names
+        ]
+        for built_table in built_tables
     )
-    main_value_counts = next(value_counts_of_tables)
+    main_table_value_counts = next(value_counts_of_tables)
     # At least half of the columns of the main table have values.
-    if any(main_value_counts) and 2 * sum(map(bool, main_value_counts)) >= len(main_value_counts):
+    if any(main_table_value_counts) and 2 * sum(map(bool, main_table_value_counts)) >= len(
+        main_table_value_counts
+    ):
         return True
     if any(signal.scope == "section" and states_unmeasured(signal) for signal in signals):
         return True
     extra_leaves = (
-        leaf_values(value, "")
+        list_leaf_paths_and_texts(value, "")
         for value, _, _ in drift_report.iter_extra_values("new", "wrong type")
     )
     extra_texts = [
         text for _, text in chain.from_iterable(extra_leaves) if text not in ("null", "{}", "[]")
     ]
     # At least half of the values are in columns.
-    return bool(len(extra_texts) <= sum(main_value_counts) + sum(map(sum, value_counts_of_tables)))
+    return bool(
+        len(extra_texts) <= sum(main_table_value_counts) + sum(map(sum, value_counts_of_tables))
+    )
 
 
-def _draft_section(response: Any, name: str, section: Section | None) -> Section | None:
+def _draft_section(
+    response: Any, section_name: str, declared_section: Section | None
+) -> Section | None:
     """Infer the declaration of tables and columns from a response.
 
-    ``name`` is the name of the section (kind of response), and ``section`` the declaration that
-    the response does not fit, if there is one. Return None if no table can be inferred.
+    ``section_name`` is the name of the section (kind of response), and ``declared_section`` the
+    declaration that the response does not fit, if there is one. Return None if no table can be
+    inferred.
     """
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:
-        draft = analyse_responses(response, name, guesses_units=False).declaration
+        drafted_section = analyse_responses(response, section_name, guesses_units=False).declaration
     except PayloadError:
         return None
-    if section is not None and all(table.rows.one for table in draft):
+    if declared_section is not None and all(table.rows.one for table in drafted_section):
         return None
-    tables = []
-    for table in draft:
+    drafted_tables = []
+    for table in drafted_section:
         columns = (
             replace(column, doc=f"Drafted from this response: {column.pattern or 'the response'}.")
             for column in table.columns
         )
-        tables.append(replace(table, columns=tuple(columns)))
-    availability_rule = None if section is None else section.availability
+        drafted_tables.append(replace(table, columns=tuple(columns)))
+    availability_rule = None if declared_section is None else declared_section.availability
     summary = "Drafted from this response; units and aggregation rules are open."
-    return Section(draft.name, summary, *tables, kept=draft.kept, availability=availability_rule)
+    return Section(
+        drafted_section.name,
+        summary,
+        *drafted_tables,
+        kept=drafted_section.kept,
+        availability=availability_rule,
+    )

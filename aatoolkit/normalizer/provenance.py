@@ -19,7 +19,13 @@ import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values
-from aatoolkit.jsontree.paths import KEY_MARKER, Field, Position, leaf_values, parse_path
+from aatoolkit.jsontree.paths import (
+    KEY_MARKER,
+    Field,
+    Position,
+    list_leaf_paths_and_texts,
+    parse_path,
+)
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.sections.section import Column
@@ -51,7 +57,7 @@ _PROVENANCE_SCHEMA = pa.schema(
 
 
 def record_provenance(
-    document: Vector, tables: Sequence[BuiltTable], extra_paths: Collection[str]
+    document_vector: Vector, built_tables: Sequence[BuiltTable], extra_paths: Collection[str]
 ) -> dict[str, pa.Table]:
     """Record which table cell has each value of a response, as a dict with one Arrow table.
 
@@ -59,46 +65,54 @@ def record_provenance(
     value, the cell that has the value (table, column, row and format), and the value as JSON text
     if no cell has it. Values at ``extra_paths`` are left out, because the caller stores them.
     """
-    columns = [
-        (table, column)
-        for table in tables
-        for column in table.table.columns
+    tables_and_columns = [
+        (built_table, column)
+        for built_table in built_tables
+        for column in built_table.table.columns
         if not column.is_label
         and column.reading is None
         and ARROW_TYPE_BY_DTYPE[column.dtype] in _CELL_ARROW_TYPES
     ]
     cell_by_path: dict[str, _Cell] = {}
     # Fields of the row itself come first, before those of enclosing records.
-    for table, column in sorted(
-        columns, key=lambda table_and_column: (table_and_column[1].source or "")[0] in "^$"
+    for built_table, column in sorted(
+        tables_and_columns,
+        key=lambda table_and_column: (table_and_column[1].source or "")[0] in "^$",
     ):
-        for path, cell in _find_unchanged_cells(table, column):
+        for path, cell in _find_unchanged_cells(built_table, column):
             cell_by_path.setdefault(path, cell)
-    rows = [
+    provenance_rows = [
         (path, *cell_by_path.get(path, (None,) * 4), None if path in cell_by_path else value_json)
-        for path, value_json in leaf_values(document.values[0], "$", cell_by_path)
+        for path, value_json in list_leaf_paths_and_texts(
+            document_vector.values[0], "$", cell_by_path
+        )
         # The values in extra_paths are in the frame ``extra``.
         if path in cell_by_path or path not in extra_paths
     ]
-    column_values = zip(*rows, strict=True) if rows else [()] * len(_PROVENANCE_SCHEMA)
+    column_values = (
+        zip(*provenance_rows, strict=True) if provenance_rows else [()] * len(_PROVENANCE_SCHEMA)
+    )
     return {"values": pa.table([*map(list, column_values)], schema=_PROVENANCE_SCHEMA)}
 
 
-def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
+def _find_unchanged_cells(built_table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
     """Yield a tuple of JSON path and cell for each value that a column has without conversion."""
-    vector, row_index = table.rows.values_of(column.source or "")
+    vector, row_index = built_table.table_rows.get_values(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
-    unchanged_rows = np.flatnonzero(
-        (row_index >= 0) & np.asarray(table.get_array(column.name).is_valid())
+    row_numbers = np.flatnonzero(
+        (row_index >= 0) & np.asarray(built_table.get_array(column.name).is_valid())
     )
-    paths = vector.paths
+    value_paths = vector.paths
     values = vector.values
-    for row, vector_row in zip(
-        unchanged_rows.tolist(), row_index[unchanged_rows].tolist(), strict=True
+    for row_number, vector_position in zip(
+        row_numbers.tolist(), row_index[row_numbers].tolist(), strict=True
     ):
-        if is_unchanged[vector_row]:
-            value_format = _find_value_format(values[vector_row], column.dtype)
-            yield paths[vector_row], (table.table.name, column.name, row, value_format)
+        if is_unchanged[vector_position]:
+            value_format = _find_value_format(values[vector_position], column.dtype)
+            yield (
+                value_paths[vector_position],
+                (built_table.table.name, column.name, row_number, value_format),
+            )
 
 
 def _find_value_format(value: Any, dtype: str) -> str:
@@ -138,23 +152,27 @@ def rebuild_response(
         The response as a JSON value.
     """
     try:
-        columns = provenance["values"].select(_PROVENANCE_SCHEMA.names).to_pydict().values()
+        provenance_columns = (
+            provenance["values"].select(_PROVENANCE_SCHEMA.names).to_pydict().values()
+        )
     except (KeyError, AttributeError):
         raise MetadataError("the provenance of the tables is missing; write them again") from None
-    response = [None]
+    response_holder = [None]
     format_cells = cache(partial(_format_cells, tables))
-    for path, table_name, column_name, row, value_format, value_json in zip(*columns, strict=True):
+    for path, table_name, column_name, row_number, value_format, value_json in zip(
+        *provenance_columns, strict=True
+    ):
         if value_json is None:
-            cells = format_cells(table_name, column_name, value_format)
-            if row >= len(cells):
+            cell_values = format_cells(table_name, column_name, value_format)
+            if row_number >= len(cell_values):
                 raise PayloadError(f"the table {table_name} has lost rows")
-            _set_value(response, path, cells[row])
+            _set_value(response_holder, path, cell_values[row_number])
         else:
-            _set_value(response, path, json.loads(value_json))
+            _set_value(response_holder, path, json.loads(value_json))
     for path, value_json in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_MARKER):
-            _set_value(response, path, json.loads(value_json))
-    return response[0]
+            _set_value(response_holder, path, json.loads(value_json))
+    return response_holder[0]
 
 
 def _format_cells(

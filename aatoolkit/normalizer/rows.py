@@ -33,7 +33,7 @@ from aatoolkit.jsontree.paths import (
     Step,
     Steps,
     format_path,
-    leaf_values,
+    list_leaf_paths_and_texts,
     parse_path,
     parse_pattern,
 )
@@ -61,12 +61,12 @@ class TablePlan(NamedTuple):
     row_type: type | None  # of the rows in the response: list, dict, or None for any
     is_filtered: bool  # whether rows are dropped by their values
     paths_outside_rows: frozenset[str]  # paths of columns whose values may belong to no row
-    measure_columns: frozenset[str]  # columns of measured numbers
-    dimension_columns: dict[
+    measure_column_names: frozenset[str]  # columns of measured numbers
+    column_name_by_dimension: dict[
         str, str | None
     ]  # the columns of engines and days, by "engine" and "date"
-    parsed_columns: frozenset[str]  # columns whose values must be parsed, masked or filled
-    separate_columns: frozenset[str]  # columns that are converted one by one
+    parsed_column_names: frozenset[str]  # columns whose values must be parsed, masked or filled
+    separate_column_names: frozenset[str]  # columns that are converted one by one
 
 
 @lru_cache(maxsize=128)
@@ -84,24 +84,26 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
     }
     table_plans = []
     for table in section:
-        rows = table.rows
+        row_form = table.rows
         value_paths = [column.source or "" for column in table.columns]
-        dtypes = {column.name: column.dtype for column in table.columns}
+        dtype_by_column = {column.name: column.dtype for column in table.columns}
         row_type: type | None = dict
         if any(path[0] == "[" for path in value_paths):
             row_type = list
-        elif rows.one or "." in value_paths or all(path[0] in "^@#$" for path in value_paths):
+        elif row_form.one or "." in value_paths or all(path[0] in "^@#$" for path in value_paths):
             row_type = None
-        is_filtered = bool(rows.without or rows.only)
-        measure_columns = frozenset(
+        is_filtered = bool(row_form.without or row_form.only)
+        measure_column_names = frozenset(
             column.name for column in table.columns if _is_measure(table, column)
         )
-        parsed_columns = frozenset(
+        parsed_column_names = frozenset(
             column.name
             for column in table.columns
             if column.reading or column.valid or column.null is not None
         )
-        separate_columns = parsed_columns | {name for name in dtypes if dtypes[name] == "category"}
+        separate_column_names = parsed_column_names | {
+            name for name in dtype_by_column if dtype_by_column[name] == "category"
+        }
         source_paths = {column.source or "" for column in table.columns if not column.is_label}
         paths_outside_rows = frozenset(
             source_paths if is_filtered else source_paths & paths_above_rows
@@ -114,24 +116,29 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
                     "engine",
                     *(key for key in table.key if key in words_of("engine_column")),
                 )
-                if dtypes.get(name, "list<string>") != "list<string>"
+                if dtype_by_column.get(name, "list<string>") != "list<string>"
             ),
             None,
         )
         day_column = next(
-            (name for name in dtypes if name in table.key and dtypes[name] in TEMPORAL_DTYPES), None
+            (
+                name
+                for name in dtype_by_column
+                if name in table.key and dtype_by_column[name] in TEMPORAL_DTYPES
+            ),
+            None,
         )
-        dimension_columns = {"engine": engine_column, "date": day_column}
+        column_name_by_dimension = {"engine": engine_column, "date": day_column}
         table_plans.append(
             TablePlan(
                 table,
                 row_type,
                 is_filtered,
                 paths_outside_rows,
-                measure_columns,
-                dimension_columns,
-                parsed_columns,
-                separate_columns,
+                measure_column_names,
+                column_name_by_dimension,
+                parsed_column_names,
+                separate_column_names,
             )
         )
     return tuple(table_plans)
@@ -146,23 +153,23 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _parse_value_path(value_path: str, header: Steps | None) -> tuple[int, str, Any]:
+def _parse_value_path(value_path: str, header_steps: Steps | None) -> tuple[int, str, Any]:
     """Parse the path from a row to the value of a column, such as ``^name`` or ``@0``.
 
-    `Column.source` describes such paths. ``header`` is the path of the array with the column names,
-    if the rows are arrays. The result is a tuple: the number of levels up (``^``); a sign (``@``,
-    ``#``, ``$`` or empty); and the steps down, or the number after ``@`` or ``#``. For
-    ``^meta.id`` it is 1, an empty sign, and the steps ``meta`` and ``id``.
+    `Column.source` describes such paths. ``header_steps`` is the path of the array with the column
+    names, if the rows are arrays. The result is a tuple: the number of levels up (``^``); a marker
+    (``@``, ``#``, ``$`` or empty); and the steps down, or the number after ``@`` or ``#``. For
+    ``^meta.id`` it is 1, an empty marker, and the steps ``meta`` and ``id``.
     """
-    # The sign is @ for a key, # for a position, $ for the whole response, or empty.
+    # The marker is @ for a key, # for a position, $ for the whole response, or empty.
     remaining_path = value_path.lstrip("^")
     levels_up = len(value_path) - len(remaining_path)
     if remaining_path[0] in "@#":
         return levels_up, remaining_path[0], int(remaining_path[1:])
     if remaining_path[0] == "$":
         return 0, "$", parse_path(remaining_path[1:].lstrip("."))
-    if remaining_path[0] == "[" and header is not None:
-        return levels_up, "", (NamedColumn(header, remaining_path[1:-1]),)
+    if remaining_path[0] == "[" and header_steps is not None:
+        return levels_up, "", (NamedColumn(header_steps, remaining_path[1:-1]),)
     return levels_up, "", () if remaining_path == "." else parse_path(remaining_path)
 
 
@@ -176,59 +183,70 @@ def find_source_paths(
     ``value_path`` is the path of the values; ``valid_path`` is the path of a boolean that says
     whether each value is valid.
     """
-    paths_and_headers = []
+    paths_and_header_paths = []
     for path in (value_path, valid_path.lstrip("!")) if valid_path else (value_path,):
         _, path_marker, steps = _parse_value_path(path, header_steps)
         if path_marker not in ("@", "#"):
             header_paths = [step.header for step in steps if isinstance(step, NamedColumn)]
-            paths_and_headers.append(
+            paths_and_header_paths.append(
                 (path, [steps[: -1 - steps[::-1].index(Elements())] for steps in header_paths])
             )
-    return paths_and_headers
+    return paths_and_header_paths
 
 
 class TableRows:
     """Finds the rows of one table in a response, and the values of its columns."""
 
-    def __init__(self, document: Vector, plan: TablePlan) -> None:
-        self.plan = plan
-        self.table = plan.table
-        rows = self.table.rows
+    def __init__(self, document_vector: Vector, table_plan: TablePlan) -> None:
+        self.plan = table_plan
+        self.table = table_plan.table
+        row_form = self.table.rows
         self.absent_path: str | None = None  # the first part of the path to the rows that is absent
         self.is_null = False  # whether the response has null instead of rows
-        self.vectors = [vector := document]  # the values at each step of the path to the rows
-        for step_count, step in enumerate(rows.steps, 1):
-            parent = vector
+        self.step_vectors = [
+            vector := document_vector
+        ]  # the values at each step of the path to the rows
+        for step_number, step in enumerate(row_form.steps, 1):
+            parent_vector = vector
             vector = vector.descend((step,))
-            self.vectors.append(vector)
+            self.step_vectors.append(vector)
             is_absent = vector.is_absent
-            has_keys = isinstance(step, Entries) and bool(step.only_keys)
+            is_limited_to_keys = isinstance(step, Entries) and bool(step.only_keys)
             if not isinstance(step, Field):
-                is_absent = has_keys and not len(vector) and (dict in parent.types or is_absent)
+                is_absent = (
+                    is_limited_to_keys
+                    and not len(vector)
+                    and (dict in parent_vector.types or is_absent)
+                )
             if is_absent and self.absent_path is None:
-                self.absent_path = format_path(rows.steps[:step_count])
-            self.is_null |= vector.is_null and (isinstance(step, Field) or has_keys)
-        if rows.function is not None:
-            vector = _compute_rows(vector, self.table.name, rows.function)
+                self.absent_path = format_path(row_form.steps[:step_number])
+            self.is_null |= vector.is_null and (isinstance(step, Field) or is_limited_to_keys)
+        if row_form.function is not None:
+            vector = _compute_rows(vector, self.table.name, row_form.function)
         self.vector = vector
         self._values_by_source: dict[str, RowValues] = {}
         self.element_accesses: list[ElementAccess] = []  # array elements read by position
-        self.row_index = vector.level.rows
-        if rows.one:
+        self.row_index = vector.level.row_positions
+        if row_form.one:
             self.row_index = self._find_single_row()
-        elif plan.row_type is not None:
+        elif table_plan.row_type is not None:
             # An entry that is null is a row with a key and no values.
-            is_object_entry = plan.row_type is dict and type(rows.steps[-1]) is Entries
-            row_types = {plan.row_type, type(None)} if is_object_entry else {plan.row_type}
+            are_rows_entries = table_plan.row_type is dict and type(row_form.steps[-1]) is Entries
+            row_types = (
+                {table_plan.row_type, type(None)} if are_rows_entries else {table_plan.row_type}
+            )
             if vector.types - row_types:
-                self.row_index = vector.rows_of_types(row_types)
-        if rows.first:
+                self.row_index = vector.find_positions_by_type(row_types)
+        if row_form.first:
             self.row_index = self.row_index[
-                vector.level.item_positions[self.row_index] >= rows.first
+                vector.level.item_positions[self.row_index] >= row_form.first
             ]
-        if plan.is_filtered:
-            is_kept_row = np.ones(self.size, bool)
-            for value_filters, keeps_matching_rows in ((rows.without, False), (rows.only, True)):
+        if table_plan.is_filtered:
+            is_kept_row = np.ones(self.row_count, bool)
+            for value_filters, keeps_matching_rows in (
+                (row_form.without, False),
+                (row_form.only, True),
+            ):
                 for value_path, filter_values in value_filters:
                     filter_keys = {*map(hashable_key, filter_values)}
                     if None in filter_values:
@@ -241,7 +259,7 @@ class TableRows:
             self.row_index = self.row_index[is_kept_row]
 
     @property
-    def size(self) -> int:
+    def row_count(self) -> int:
         """The number of rows of the table."""
         return len(self.row_index)
 
@@ -258,9 +276,9 @@ class TableRows:
                 field_steps = takewhile(lambda step: type(step) is Field, steps)
                 vectors.append(self.vector.descend([*field_steps]))
         is_present = not vectors or any(vector.types - {Missing} for vector in vectors)
-        return self.vector.level.rows if is_present else np.arange(0)
+        return self.vector.level.row_positions if is_present else np.arange(0)
 
-    def values_of(self, value_path: str) -> RowValues:
+    def get_values(self, value_path: str) -> RowValues:
         """Return the values at the path of a column, and their positions by row.
 
         Returns
@@ -278,7 +296,7 @@ class TableRows:
         return row_values
 
     def _find_values(self, value_path: str, element_accesses: list[ElementAccess]) -> RowValues:
-        """Find the values at the path of a column, and their positions by row, for `values_of`.
+        """Find the values at the path of a column, and their positions by row, for `get_values`.
 
         Array elements that are read by their position are added to ``element_accesses``.
         """
@@ -291,7 +309,7 @@ class TableRows:
                 for step_number, step in enumerate(self.table.rows.steps, 1)
                 if type(step) is Entries
             ][steps_or_number]
-            return self.vectors[step_number].keys(), self._find_ancestor_rows(step_number)
+            return self.step_vectors[step_number].keys(), self._find_ancestor_positions(step_number)
         vector = self.vector
         row_index = self.row_index
         if path_marker == "$":
@@ -307,7 +325,7 @@ class TableRows:
     @property
     def _document_values(self) -> RowValues:
         """A vector with the response as its one value, and the index 0 of it for each row."""
-        return self.vectors[0], np.zeros(self.size, np.int64)
+        return self.step_vectors[0], np.zeros(self.row_count, np.int64)
 
     def _follow_path(
         self,
@@ -329,14 +347,14 @@ class TableRows:
             elif isinstance(step, Position | NamedColumn):
                 array_positions = row_index
                 if type(step) is Position:
-                    element_positions = np.full(self.size, step.index)
+                    element_positions = np.full(self.row_count, step.index)
                 else:
-                    element_positions = self._find_positions_of_column(step)  # type: ignore[arg-type]
+                    element_positions = self._find_column_positions(step)  # type: ignore[arg-type]
                 vector, row_index = _take_elements(vector, row_index, element_positions)
                 element_accesses.append((vector, array_positions, row_index))
                 if type(step) is NamedColumn and (element_positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
-                    self.vectors.append(vector)  # elements of it refer to it weakly
+                    self.step_vectors.append(vector)  # elements of it refer to it weakly
             elif isinstance(step, Elements | Entries) and step.container_index is not None:
                 vector, row_index = self._find_items_of_rows(
                     vector, row_index, step.container_index
@@ -345,7 +363,7 @@ class TableRows:
                 vector = vector.descend((step,))
         return vector, row_index
 
-    def _find_positions_of_column(self, step: NamedColumn) -> RowIndex:
+    def _find_column_positions(self, step: NamedColumn) -> RowIndex:
         """Return an array: for each row, the position of a column in the row, which is an array.
 
         It is the position of the column's name in the array of column names, or -1.
@@ -360,10 +378,10 @@ class TableRows:
         )
         elements = header.elements()
         column_names = elements.descend(step.header[last_elements_index + 1 :]).values
-        element_rows = self._find_rows_by_label(
-            elements, column_names, row_index, [step.name] * self.size
+        element_positions = self._find_item_positions(
+            elements, column_names, row_index, [step.name] * self.row_count
         )
-        return compose_row_indexes(element_rows, elements.level.item_positions)
+        return compose_row_indexes(element_positions, elements.level.item_positions)
 
     def _find_items_of_rows(
         self, vector: Vector, row_index: RowIndex, container_index: int
@@ -380,20 +398,24 @@ class TableRows:
             for step_number, step in enumerate(steps, 1)
             if isinstance(step, Elements | Entries)
         ][container_index]
-        level = self.vectors[step_number].level
-        ancestors = self._find_ancestor_rows(step_number)
-        if vector is self.vectors[step_number - 1] and np.array_equal(
-            row_index, self._find_ancestor_rows(step_number - 1)
+        container_level = self.step_vectors[step_number].level
+        ancestor_positions = self._find_ancestor_positions(step_number)
+        if vector is self.step_vectors[step_number - 1] and np.array_equal(
+            row_index, self._find_ancestor_positions(step_number - 1)
         ):
-            return self.vectors[step_number], ancestors
+            return self.step_vectors[step_number], ancestor_positions
         if isinstance(steps[step_number - 1], Elements):
-            return _take_elements(vector, row_index, level.item_positions[ancestors])
+            return _take_elements(
+                vector, row_index, container_level.item_positions[ancestor_positions]
+            )
         entries = vector.entries()
-        keys = level.keys or []
-        keys = [keys[row] for row in ancestors.tolist()]
-        return entries, self._find_rows_by_label(entries, entries.level.keys or (), row_index, keys)
+        keys = container_level.keys or []
+        row_keys = [keys[position] for position in ancestor_positions.tolist()]
+        return entries, self._find_item_positions(
+            entries, entries.level.keys or (), row_index, row_keys
+        )
 
-    def _find_rows_by_label(
+    def _find_item_positions(
         self, vector: Vector, item_labels: Sequence[Any], row_index: RowIndex, row_labels: list[str]
     ) -> RowIndex:
         """Return an array: for each row, the position of the item that has the row's label, or -1.
@@ -403,10 +425,11 @@ class TableRows:
         of each row is looked up.
         """
         parents_and_labels = zip(
-            vector.level.parent_rows.tolist(), map(repr, item_labels), strict=True
+            vector.level.parent_positions.tolist(), map(repr, item_labels), strict=True
         )
         position_by_parent_and_label = {
-            parent_and_label: row for row, parent_and_label in enumerate(parents_and_labels)
+            parent_and_label: position
+            for position, parent_and_label in enumerate(parents_and_labels)
         }
         parents_and_row_labels = zip(row_index.tolist(), map(repr, row_labels), strict=True)
         return np.array(
@@ -417,7 +440,7 @@ class TableRows:
             np.int64,
         )
 
-    def _find_ancestor_rows(self, step_number: int) -> RowIndex:
+    def _find_ancestor_positions(self, step_number: int) -> RowIndex:
         """Return an array: for each row, the position of the value that encloses the row.
 
         The enclosing values are those after the step ``step_number`` on the path to the rows; the
@@ -425,8 +448,8 @@ class TableRows:
         """
         level = self.vector.level
         row_index = self.row_index
-        while level is not self.vectors[step_number].level:
-            row_index = compose_row_indexes(row_index, level.parent_rows)
+        while level is not self.step_vectors[step_number].level:
+            row_index = compose_row_indexes(row_index, level.parent_positions)
             assert level.container is not None
             level = level.container.level
         return row_index
@@ -438,20 +461,20 @@ class TableRows:
         """
 
         def find_path(row: int) -> str | None:
-            vector, row_index = self.values_of(column.source or "")
+            vector, row_index = self.get_values(column.source or "")
             return vector.path(int(row_index[row])) if row_index[row] >= 0 else None
 
         return find_path
 
-    def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
+    def iter_element_positions(self, elements: Vector) -> Iterator[RowIndex]:
         """Yield, as an array, the positions of those ``elements`` that contain rows of this table.
 
         Nothing is yielded if ``elements`` are not on the path to the rows.
         """
         level = self.vector.level
-        row_index = level.rows
+        row_index = level.row_positions
         while level.container is not None:
-            row_index = compose_row_indexes(row_index, level.parent_rows)
+            row_index = compose_row_indexes(row_index, level.parent_positions)
             level = level.container.level
             if level is elements.level:
                 yield row_index
@@ -459,29 +482,29 @@ class TableRows:
 
 def take_values(vector: Vector, row_index: RowIndex) -> Sequence[Any]:
     """Return the values at some positions of a vector; the position -1 gives None."""
-    if row_index is vector.level.rows:
+    if row_index is vector.level.row_positions:
         return vector.values  # type: ignore[no-any-return]
     values = [*vector.values, None]  # None is the last, at -1
     return [*map(values.__getitem__, row_index.tolist())]
 
 
 def _compute_rows(
-    vector: Vector, table_name: str, function: Callable[[Any], Iterable[Any]]
+    vector: Vector, table_name: str, make_rows: Callable[[Any], Iterable[Any]]
 ) -> Vector:
     """Return the rows that a function of the user computes from values of the response.
 
     ``table_name`` is used in the error message if the function fails.
     """
     try:
-        rows = [
-            [] if value is None or value is MISSING else [dict(row) for row in function(value)]
+        row_lists = [
+            [] if value is None or value is MISSING else [dict(row) for row in make_rows(value)]
             for value in vector.values
         ]
-        check_json_value(rows)
+        check_json_value(row_lists)
     except Exception as error:
         error_text = f"the rows of {table_name} could not be made: {type(error).__name__}: {error}"
     else:
-        return vector.flatten(rows, is_computed=True)
+        return vector.flatten(row_lists, is_computed=True)
     raise PayloadError(error_text, problems=[f"{error_text} @ {vector.path(0)}"])
 
 
@@ -496,7 +519,7 @@ def _find_enclosing_records(vector: Vector, row_index: RowIndex) -> RowValues:
     while not (
         is_below_element and level.is_in_array
     ):  # a declaration is refused if there is no record
-        row_index = compose_row_indexes(row_index, level.parent_rows)
+        row_index = compose_row_indexes(row_index, level.parent_positions)
         is_below_element = True
         level = level.container.level  # type: ignore[union-attr]
     return level.container.elements(), row_index  # type: ignore[union-attr]
@@ -510,19 +533,19 @@ def _take_elements(vector: Vector, row_index: RowIndex, element_positions: RowIn
     elements of all arrays, and for each row the position of its element in the vector, or -1.
     """
     elements = vector.elements()
-    lengths = np.asarray(elements.level.item_counts, np.int64)
-    if not len(lengths):
+    array_lengths = np.asarray(elements.level.item_counts, np.int64)
+    if not len(array_lengths):
         return elements, np.full(len(element_positions), -1, np.int64)
     is_present = (
-        (row_index >= 0) & (element_positions >= 0) & (element_positions < lengths[row_index])
+        (row_index >= 0) & (element_positions >= 0) & (element_positions < array_lengths[row_index])
     )
     return elements, np.where(
-        is_present, (lengths.cumsum() - lengths)[row_index] + element_positions, -1
+        is_present, (array_lengths.cumsum() - array_lengths)[row_index] + element_positions, -1
     )
 
 
 def find_unused_values(
-    tables: Sequence[TableRows],
+    all_table_rows: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
     """Yield the values at declared paths that no row has, for example because rows were left out.
 
@@ -538,8 +561,8 @@ def find_unused_values(
         The path to report as a difference from the declaration; None for nothing.
     """
     reason_by_vector = {}
-    accesses_by_vector: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
-    for table_rows in tables:
+    accesses_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
+    for table_rows in all_table_rows:
         if table_rows.table.rows.first:
             is_before_first_row = (
                 table_rows.vector.level.item_positions < table_rows.table.rows.first
@@ -547,12 +570,14 @@ def find_unused_values(
             yield table_rows.vector, np.flatnonzero(is_before_first_row), "known", None
         is_filtered = table_rows.plan.is_filtered
         for path in table_rows.plan.paths_outside_rows:
-            reason_by_vector[table_rows.values_of(path)[0]] = "left out" if is_filtered else "known"
+            reason_by_vector[table_rows.get_values(path)[0]] = (
+                "left out" if is_filtered else "known"
+            )
         for elements, array_positions, row_index in table_rows.element_accesses:
-            accesses_by_vector.setdefault(elements, []).append((array_positions, row_index))
-    values_of_columns = [
-        table_rows.values_of(path)
-        for table_rows in tables
+            accesses_by_elements.setdefault(elements, []).append((array_positions, row_index))
+    vectors_and_row_indexes = [
+        table_rows.get_values(path)
+        for table_rows in all_table_rows
         if reason_by_vector
         for column in table_rows.table.columns
         for path, _ in find_source_paths(
@@ -562,31 +587,42 @@ def find_unused_values(
     for vector, reason in reason_by_vector.items():
         row_indexes = (
             column_index
-            for column_vector, column_index in values_of_columns
+            for column_vector, column_index in vectors_and_row_indexes
             if column_vector is vector
         )
-        yield vector, _find_unused_rows(vector, vector.present_rows, row_indexes), reason, None
-    for elements, element_accesses in accesses_by_vector.items():
+        yield (
+            vector,
+            _find_unused_positions(vector, vector.present_positions, row_indexes),
+            reason,
+            None,
+        )
+    for elements, element_accesses in accesses_by_elements.items():
         array_positions = np.concatenate(
             [array_positions for array_positions, _ in element_accesses]
         )
-        candidate_positions = np.flatnonzero(np.isin(elements.level.parent_rows, array_positions))
+        candidate_positions = np.flatnonzero(
+            np.isin(elements.level.parent_positions, array_positions)
+        )
         other_row_indexes = chain.from_iterable(
-            table_rows.iter_element_indexes(elements) for table_rows in tables
+            table_rows.iter_element_positions(elements) for table_rows in all_table_rows
         )
         indexes_of_elements = chain(
             (row_index for _, row_index in element_accesses), other_row_indexes
         )
-        unused_rows = _find_unused_rows(elements, candidate_positions, indexes_of_elements)
-        yield elements, unused_rows, "new", format_path(elements.steps)
+        unused_positions = _find_unused_positions(
+            elements, candidate_positions, indexes_of_elements
+        )
+        yield elements, unused_positions, "new", format_path(elements.steps)
 
 
-def _find_unused_rows(vector: Vector, rows: RowIndex, row_indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return those of the positions ``rows`` that occur in none of the arrays ``row_indexes``."""
+def _find_unused_positions(
+    vector: Vector, positions: RowIndex, row_indexes: Iterable[RowIndex]
+) -> RowIndex:
+    """Return those of ``positions`` in a vector that are in none of the arrays ``row_indexes``."""
     is_unused = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for row_index in row_indexes:
         is_unused[row_index] = False
-    return rows[is_unused[rows]]
+    return positions[is_unused[positions]]
 
 
 # --- values that no column reads -------------------------------------------------------------
@@ -596,9 +632,9 @@ class FieldNode:
     """A node in the tree of JSON paths that a section (kind of response) declares."""
 
     def __init__(self) -> None:
-        self.children: dict[Any, FieldNode] = {}  # by field name, Elements or Entries
+        self.child_by_key: dict[Any, FieldNode] = {}  # by field name, Elements or Entries
         self.is_read = False  # whether a column reads the values
-        self.reason: str | None = None  # why no column does, if this is expected
+        self.unread_reason: str | None = None  # why no column does, if this is expected
 
     def get_nodes(self, steps: Sequence[Step]) -> list[FieldNode]:
         """Return the nodes at a path below this node. Missing nodes are created."""
@@ -614,7 +650,7 @@ class FieldNode:
                 for node in self.get_nodes((Field(name), *remaining_steps))
             ]
         key = step.name if isinstance(step, Field) else type(step)
-        return self.children.setdefault(key, FieldNode()).get_nodes(remaining_steps)
+        return self.child_by_key.setdefault(key, FieldNode()).get_nodes(remaining_steps)
 
 
 @lru_cache(maxsize=128)
@@ -622,34 +658,34 @@ def build_field_tree(section: Section) -> FieldNode:
     """Return the tree of all JSON paths that the columns of a section (kind of response) read."""
     root_node = FieldNode()
     for name in ENVELOPE_FIELDS:
-        root_node.get_nodes((Field(name),))[0].reason = "envelope"
+        root_node.get_nodes((Field(name),))[0].unread_reason = "envelope"
     expected_paths = [*map(parse_pattern, section.kept)]
     for table in section:
-        rows = table.rows
+        row_form = table.rows
         is_computed = table.rows.function is not None
-        root_node.get_nodes(rows.steps)
-        expected_paths += [rows.steps] * is_computed
+        root_node.get_nodes(row_form.steps)
+        expected_paths += [row_form.steps] * is_computed
         for column in table.columns:
             if column.is_label:
                 continue
             for value_path, header_paths in find_source_paths(
-                column.source or "", column.valid, rows.header
+                column.source or "", column.valid, row_form.header
             ):
                 expected_paths += header_paths
                 if is_computed and value_path[0] not in "^$":
                     continue
                 # On the path to the rows, only the keys that the rows are limited to.
-                column_steps = list(parse_pattern(make_pattern(rows, value_path)))
-                for position, (step, row_step) in enumerate(
-                    zip(column_steps, rows.steps, strict=False)
+                column_steps = list(parse_pattern(make_pattern(row_form, value_path)))
+                for step_position, (step, row_step) in enumerate(
+                    zip(column_steps, row_form.steps, strict=False)
                 ):
                     if isinstance(row_step, Entries) and isinstance(step, Entries):
-                        column_steps[position] = row_step
+                        column_steps[step_position] = row_step
                 for node in root_node.get_nodes(column_steps):
                     node.is_read = True
     for path in expected_paths:
         for node in root_node.get_nodes(path):
-            node.reason = "known"
+            node.unread_reason = "known"
     return root_node
 
 
@@ -680,7 +716,7 @@ class DriftReport:
         self.extra_values: list[
             tuple[Vector, RowPositions, str]
         ] = []  # positions in a vector, and why
-        self.differences: dict[tuple[str, str], Drift] = {}  # by kind and path
+        self.drift_by_kind_and_path: dict[tuple[str, str], Drift] = {}  # by kind and path
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
         """Record a difference between the response and its declaration.
@@ -696,12 +732,12 @@ class DriftReport:
         example : str, optional
             One of them, as JSON text.
         """
-        drift = self.differences.get((kind, path))
+        drift = self.drift_by_kind_and_path.get((kind, path))
         if drift is None or drift.count < count:
-            self.differences[kind, path] = Drift(kind, path, count, example)
+            self.drift_by_kind_and_path[kind, path] = Drift(kind, path, count, example)
 
     def add_extra(
-        self, vector: Vector, rows: RowPositions, reason: str, path: str | None = None
+        self, vector: Vector, positions: RowPositions, reason: str, path: str | None = None
     ) -> None:
         """Record values of the response that no column has.
 
@@ -709,7 +745,7 @@ class DriftReport:
         ----------
         vector : Vector
             All values at one JSON path.
-        rows : sequence of int
+        positions : sequence of int
             The positions of the values in the vector.
         reason : str
             Why no column has them, such as ``"new"``.
@@ -717,32 +753,32 @@ class DriftReport:
             The path to report as a difference from the declaration; by default nothing is reported.
         """
         # Computed values are not in the response.
-        if len(rows) and not vector.level.is_computed:
-            self.extra_values.append((vector, rows, reason))
-        if len(rows) and path is not None:
-            self.record(reason, path, len(rows), _find_first_leaf(vector.values[rows[0]]))
+        if len(positions) and not vector.level.is_computed:
+            self.extra_values.append((vector, positions, reason))
+        if len(positions) and path is not None:
+            self.record(reason, path, len(positions), _find_first_leaf(vector.values[positions[0]]))
 
-    def extend(self, report: DriftReport) -> None:
+    def extend(self, other_report: DriftReport) -> None:
         """Add the differences and values of another report."""
-        self.extra_values += report.extra_values
-        for drift in report.differences.values():
+        self.extra_values += other_report.extra_values
+        for drift in other_report.drift_by_kind_and_path.values():
             self.record(**vars(drift))
 
     def ignore_absent_paths(self, paths: Iterable[str]) -> None:
         """Delete the records of absent fields at some paths, and of fields nested in them."""
         path_prefixes = tuple(f"{path}." for path in paths)
-        for drift_kind, path in [*self.differences]:
+        for drift_kind, path in [*self.drift_by_kind_and_path]:
             if drift_kind == "absent" and f"{path}.".startswith(path_prefixes):
-                del self.differences[drift_kind, path]
+                del self.drift_by_kind_and_path[drift_kind, path]
 
     def iter_extra_values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
         """Yield each value that no column has, with its JSON path and the reason.
 
         With ``reasons``, only values with one of these reasons are yielded.
         """
-        for vector, rows, reason in self.extra_values:
-            for row in map(int, rows) if not reasons or reason in reasons else ():
-                yield vector.values[row], vector.path(row), reason
+        for vector, positions, reason in self.extra_values:
+            for position in map(int, positions) if not reasons or reason in reasons else ():
+                yield vector.values[position], vector.path(position), reason
 
     @property
     def text_and_reason_by_path(self) -> dict[str, tuple[str, str]]:
@@ -753,7 +789,7 @@ class DriftReport:
         return {
             leaf_path: (value_json, reason)
             for value, path, reason in self.iter_extra_values()
-            for leaf_path, value_json in leaf_values(value, path)
+            for leaf_path, value_json in list_leaf_paths_and_texts(value, path)
         }
 
     def extra_frame(self) -> pd.DataFrame:
@@ -762,12 +798,13 @@ class DriftReport:
         The columns are ``path``, ``value`` and ``why``. Values of known fields come last.
         """
         rank_by_reason = {"envelope": 2, "known": 1}
-        rows = [
+        extra_rows = [
             (path, *text_and_reason)
             for path, text_and_reason in self.text_and_reason_by_path.items()
         ]
         return frame_from_rows(
-            ("path", "value", "why"), sorted(rows, key=lambda row: rank_by_reason.get(row[2], 0))
+            ("path", "value", "why"),
+            sorted(extra_rows, key=lambda row: rank_by_reason.get(row[2], 0)),
         )
 
     def drift_frame(self) -> pd.DataFrame:
@@ -775,15 +812,15 @@ class DriftReport:
 
         The columns are ``kind``, ``path``, ``count`` and ``example``.
         """
-        rows = [[*vars(drift).values()] for drift in self.differences.values()]
-        return frame_from_rows(("kind", "path", "count", "example"), rows, count="Int64")
+        drift_rows = [[*vars(drift).values()] for drift in self.drift_by_kind_and_path.values()]
+        return frame_from_rows(("kind", "path", "count", "example"), drift_rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
         """Warn if there are differences from the declaration.
 
         With ``strict``, raise a `PayloadError` instead, which lists all differences.
         """
-        problems = [*map(str, self.differences.values())]
+        problems = [*map(str, self.drift_by_kind_and_path.values())]
         if problems and strict:
             raise PayloadError(
                 f"the response of {section.name} differs from its declaration in {len(problems)} "
@@ -801,24 +838,24 @@ class DriftReport:
 
 
 def frame_from_rows(
-    names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any
+    column_names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtype_by_column: Any
 ) -> pd.DataFrame:
     """Return a DataFrame with the given column names and rows.
 
     Parameters
     ----------
-    names : sequence of str
+    column_names : sequence of str
         The names of the columns.
     rows : iterable of sequence
         The rows, one value per column.
-    **dtypes : dtype
+    **dtype_by_column : dtype
         The dtypes of columns by name; by default ``string``.
     """
-    value_columns = [*zip(*rows, strict=True)] or [()] * len(names)
+    columns = [*zip(*rows, strict=True)] or [()] * len(column_names)
     return pd.DataFrame(
         {
-            name: pd.array([*values], dtypes.get(name, "string"))
-            for name, values in zip(names, value_columns, strict=True)
+            name: pd.array([*values], dtype_by_column.get(name, "string"))
+            for name, values in zip(column_names, columns, strict=True)
         }
     )
 
@@ -835,12 +872,12 @@ class ResponseWalk(StructureCounter):
 
     ``max_paths`` is the maximum number of distinct paths. ``has_exact_integers`` says whether the
     response was decoded by Python's own decoder, which keeps large integers exact. Undeclared
-    values are collected in ``report``.
+    values are collected in ``drift_report``.
     """
 
     def __init__(self, max_paths: int, has_exact_integers: bool) -> None:
         super().__init__(max_paths, has_exact_integers)
-        self.report = DriftReport()
+        self.drift_report = DriftReport()
 
     def visit(
         self, vector: Vector, node: FieldNode, depth: int = 0, reason: str | None = None
@@ -851,19 +888,19 @@ class ResponseWalk(StructureCounter):
         nesting. ``reason`` says why no column reads the values, if that is expected.
         """
         value_types = vector.types
-        reason = node.reason or reason
+        reason = node.unread_reason or reason
         self.count_path(vector.values, value_types, depth)
         has_only_scalars = value_types.isdisjoint((dict, list))
         if has_only_scalars and node.is_read:  # the column reports the values that it cannot read
             return
         expected_types: set[type] = {Missing}
-        entries_node = node.children.get(Entries)
-        elements_node = node.children.get(Elements)
+        entries_node = node.child_by_key.get(Entries)
+        elements_node = node.child_by_key.get(Elements)
         if dict in value_types and entries_node is not None:
             expected_types.add(dict)
             self.count_keys(vector.objects)
             self.visit(vector.entries(), entries_node, depth + 1, reason)
-        elif dict in value_types and node.children.keys() - {Elements}:
+        elif dict in value_types and node.child_by_key.keys() - {Elements}:
             expected_types.add(dict)
             self._visit_fields(vector, node, depth + 1, reason)
         if list in value_types and elements_node is not None:
@@ -877,11 +914,18 @@ class ResponseWalk(StructureCounter):
         if node.is_read:
             return
         # Null is expected of fields and entries: an element that is null has no row.
-        if not node.reason and depth and (vector.field_names or not vector.level.is_in_array):
+        if (
+            not node.unread_reason
+            and depth
+            and (vector.field_names or not vector.level.is_in_array)
+        ):
             expected_types.add(type(None))
         if not value_types <= expected_types:
             self._report_undeclared(
-                vector, vector.rows_of_types(value_types - expected_types), reason, "wrong type"
+                vector,
+                vector.find_positions_by_type(value_types - expected_types),
+                reason,
+                "wrong type",
             )
 
     def _visit_fields(
@@ -890,29 +934,33 @@ class ResponseWalk(StructureCounter):
         """Visit the declared fields of objects, and report the undeclared fields."""
         field_names = vector.list_fields()
         self.count_keys(vector.objects, len(field_names))
-        undeclared_names = {name for name in field_names if name not in node.children}
+        undeclared_names = {name for name in field_names if name not in node.child_by_key}
         are_keys_data = len(undeclared_names) > MAX_FIELDS
         for name in (
-            [name for name in node.children if type(name) is str] if are_keys_data else field_names
+            [name for name in node.child_by_key if type(name) is str]
+            if are_keys_data
+            else field_names
         ):
             field_vector = vector.field(name)
             if name in undeclared_names:
                 self.count_values(field_vector.values, field_vector.types, depth)
-                self._report_undeclared(field_vector, field_vector.present_rows, reason, "new")
+                self._report_undeclared(field_vector, field_vector.present_positions, reason, "new")
             elif field_vector.types != {Missing}:
-                self.visit(field_vector, node.children[name], depth, reason)
+                self.visit(field_vector, node.child_by_key[name], depth, reason)
         if are_keys_data:  # one path, whatever their keys
             entry_vector = vector.entries()
-            rows = [
-                row
-                for row, key in enumerate(entry_vector.level.keys or ())
+            undeclared_positions = [
+                position
+                for position, key in enumerate(entry_vector.level.keys or ())
                 if key in undeclared_names
             ]
-            self.count_descendants([entry_vector.values[row] for row in rows], depth)
-            self._report_undeclared(entry_vector, rows, reason, "new")
+            self.count_descendants(
+                [entry_vector.values[position] for position in undeclared_positions], depth
+            )
+            self._report_undeclared(entry_vector, undeclared_positions, reason, "new")
 
     def _report_undeclared(
-        self, vector: Vector, rows: RowPositions, reason: str | None, drift_kind: str
+        self, vector: Vector, positions: RowPositions, reason: str | None, drift_kind: str
     ) -> None:
         """Report undeclared values, given by a vector and the positions of the values in it.
 
@@ -920,4 +968,4 @@ class ResponseWalk(StructureCounter):
         the response differs from its declaration, such as ``new``.
         """
         path = None if reason else format_path(vector.steps)
-        self.report.add_extra(vector, rows, reason or drift_kind, path)
+        self.drift_report.add_extra(vector, positions, reason or drift_kind, path)

@@ -56,7 +56,7 @@ class LoadedResponse:
 
     source: Source  # host, section, URL and so on
     response: Payload | bytes | str | None  # None if only its tables were read, from files
-    read: Callable[[Any], Tables]  # converts a response to tables
+    make_tables: Callable[[Any], Tables]  # converts a response to tables
     related_responses: Sequence[LoadedResponse] = ()  # responses that may have names for its ids
 
     @property
@@ -67,9 +67,9 @@ class LoadedResponse:
             return response.body
         return response.encode() if isinstance(response, str) else response
 
-    def tables(self) -> Tables:
+    def load_tables(self) -> Tables:
         """Convert the response to tables again, without warnings."""
-        return call_without_warnings(self.read, self.response)
+        return call_without_warnings(self.make_tables, self.response)
 
 
 def call_without_warnings(function: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
@@ -171,10 +171,17 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("extra", "availability", "drift", "hints", "_availability_texts", "_provenance")
+        property_names = (
+            "extra",
+            "availability",
+            "drift",
+            "hints",
+            "_availability_texts",
+            "_provenance",
+        )
         return {
             **vars(self),
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in property_names},
             "_frames": {**self},
             "_items": dict.fromkeys(self),
             "_frame_makers": {},
@@ -191,13 +198,17 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
             return f"its tables have: write tables.main.aa.{name}"
         if hasattr(self.main, name):
             return f"its tables have: write tables.main.{name}"
-        table_by_ending = {
+        table_name_by_ending = {
             table_name.split("_", split_count)[-1]: table_name
             for split_count in (2, 1, 0)
             for table_name in self
         }
-        matches = find_near_matches(name, table_by_ending)
-        return f"did you mean tables[{table_by_ending[matches[0]]!r}]?" if matches else ""
+        near_endings = find_near_matches(name, table_name_by_ending)
+        return (
+            f"did you mean tables[{table_name_by_ending[near_endings[0]]!r}]?"
+            if near_endings
+            else ""
+        )
 
     @property
     def main(self) -> pd.DataFrame:
@@ -371,35 +382,43 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
         return write_sections({self.section: self}, path)
 
     def __repr__(self) -> str:
-        width = max(len(visible(name)) for name in self)
-        lines = [
-            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._status(name))}"
+        name_width = max(len(visible(name)) for name in self)
+        table_lines = [
+            f"  {visible(name):<{name_width}}  {self.rows[name]:>7,} rows  "
+            f"{visible(self._format_status(name))}"
             for name in self
         ]
-        return "\n".join([f"<Tables of {visible(self.section)}{self._format_notes()}>", *lines])
+        return "\n".join(
+            [f"<Tables of {visible(self.section)}{self._format_notes()}>", *table_lines]
+        )
 
     _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
-        rows = [
-            (clipped(name), f"{self.rows[name]:,}", clipped(self._status(name))) for name in self
+        row_cells = [
+            (clipped(name), f"{self.rows[name]:,}", clipped(self._format_status(name)))
+            for name in self
         ]
         return make_table_html(
             ("table", "rows", "availability"),
-            rows,
+            row_cells,
             caption=clipped(f"{self.section}{self._format_notes()}"),
             number_columns=[1],
             code_columns=[0],
             row_header_count=1,
         )
 
-    def _status(self, name: str) -> str:
+    def _format_status(self, name: str) -> str:
         """Return the availability of a table as a symbol and text, such as ``● available``."""
-        text = drop_inner_stops(self._availability_texts[name])
-        symbols = (
-            symbol for status, symbol in _SYMBOL_BY_STATUS.items() if text.startswith(status)
-        )
-        return f"{next(symbols, '?')} {text if self.rows[name] else _TEXT_IF_EMPTY.get(text, text)}"
+        availability_text = drop_inner_stops(self._availability_texts[name])
+        matching_symbols = [
+            symbol
+            for status, symbol in _SYMBOL_BY_STATUS.items()
+            if availability_text.startswith(status)
+        ]
+        if not self.rows[name]:
+            availability_text = _TEXT_IF_EMPTY.get(availability_text, availability_text)
+        return f"{matching_symbols[0] if matching_symbols else '?'} {availability_text}"
 
     def _format_notes(self) -> str:
         """Return the notes for the first line of the repr, such as ``, 2 drifts (see .drift)``."""

@@ -18,7 +18,7 @@ from aatoolkit.availability.status import EMPTY, UNKNOWN, Cause
 from aatoolkit.client.options import read_scope_options
 from aatoolkit.client.reading import progress_bar, run_in_order
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
-from aatoolkit.jsontree.paths import Field, leaf_values
+from aatoolkit.jsontree.paths import Field, list_leaf_paths_and_texts
 from aatoolkit.payload import Payload, Request
 from aatoolkit.profile.occurrences import value_at
 from aatoolkit.scope import FILTERS, Scope
@@ -405,8 +405,8 @@ def _measure_value_overlap(document: Any, other_document: Any) -> float:
     >>> _measure_value_overlap({"a": 1, "b": 2}, {"a": 1, "b": 3})
     0.5
     """
-    leaf_counts = Counter(leaf_values(document, "$"))
-    other_leaf_counts = Counter(leaf_values(other_document, "$"))
+    leaf_counts = Counter(list_leaf_paths_and_texts(document, "$"))
+    other_leaf_counts = Counter(list_leaf_paths_and_texts(other_document, "$"))
     return (leaf_counts & other_leaf_counts).total() / max(
         leaf_counts.total(), other_leaf_counts.total(), 1
     )

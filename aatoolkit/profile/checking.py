@@ -20,7 +20,7 @@ from aatoolkit.errors import AAToolkitError, find_near_matches, suggest_names
 from aatoolkit.jsontree.paths import (
     NamedColumn,
     format_path,
-    leaf_values,
+    list_leaf_paths_and_texts,
     parse_path,
     parse_pattern,
 )
@@ -292,7 +292,7 @@ def find_rule_problem(
         paths = {
             re.sub(r"\[\d+\]", "[]", path)[2:]
             for response in responses
-            for path, _ in leaf_values(response, "$")
+            for path, _ in list_leaf_paths_and_texts(response, "$")
         }
         similar_paths = find_near_matches(
             rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})

@@ -111,12 +111,16 @@ class Rule:
         """
         if self.at.startswith("header "):
             return "header"
-        wildcards = [
+        wildcard_steps = [
             step for step in parse_pattern(self.at) if isinstance(step, Elements | Entries)
         ]
-        if not wildcards:
+        if not wildcard_steps:
             return "object"
-        is_map = len(wildcards) == 1 and isinstance(wildcards[0], Entries) and self.at.endswith("}")
+        is_map = (
+            len(wildcard_steps) == 1
+            and isinstance(wildcard_steps[0], Entries)
+            and self.at.endswith("}")
+        )
         return "map" if is_map else "rows"
 
     @property
@@ -195,8 +199,8 @@ class Rule:
 
     def _value_at_path(self, document: Any) -> Any:
         """Return the value at the path ``at``; None for null, `Ellipsis` if there is no path."""
-        for name in self.steps:
-            document = document.get(name, ...) if isinstance(document, dict) else ...
+        for field_name in self.steps:
+            document = document.get(field_name, ...) if isinstance(document, dict) else ...
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
@@ -218,8 +222,8 @@ class Rule:
         value_text = to_rule_word(value)
         meaning = self.words.get(value_text, self.words.get(value_text.lower()))
         for word in self.words if meaning is None else ():
-            pattern = _compile_word_pattern(word)
-            if pattern and (match := pattern.fullmatch(value_text)):
+            word_pattern = _compile_word_pattern(word)
+            if word_pattern and (match := word_pattern.fullmatch(value_text)):
                 return self.words[word], match.groupdict().get("engine")
         return meaning, None
 
@@ -233,9 +237,9 @@ class Rule:
         >>> Rule().is_whole({"status": "ok", "reason": None, "sampleCount": 3, "asOf": None})
         True
         """
-        key_names = (self.status, self.reason, self.sample_size, self.as_of)
+        field_names = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(record.get(self.status), str) and all(
-            name in record for name in key_names
+            name in record for name in field_names
         )
 
 
@@ -260,7 +264,7 @@ def parse_count(value: object) -> int | None:
     return int(value) if type(value) is int or is_digits else None  # type: ignore[call-overload]
 
 
-def to_completeness(count: object, total: object) -> str | None:
+def to_completeness(count_value: object, total_value: object) -> str | None:
     """Compare a count with a total; return ``none``, ``some`` or ``full`` as text.
 
     ``none`` is for a count of 0, ``full`` for another count that reaches the total. Return None if
@@ -271,11 +275,11 @@ def to_completeness(count: object, total: object) -> str | None:
     >>> [to_completeness(count, 30) for count in (25, 30, "0")], to_completeness(0, 0)
     (['some', 'full', 'none'], 'none')
     """
-    count = parse_count(count)
-    total = parse_count(total)
-    if count is None or total is None or total < 0:
+    count_value = parse_count(count_value)
+    total_value = parse_count(total_value)
+    if count_value is None or total_value is None or total_value < 0:
         return None
-    return "none" if count <= 0 else "full" if count >= total else "some"
+    return "none" if count_value <= 0 else "full" if count_value >= total_value else "some"
 
 
 DAYS_PLACEHOLDER = "{days}"
@@ -294,9 +298,9 @@ def _compile_word_pattern(word: str) -> re.Pattern[str] | None:
     >>> _compile_word_pattern("{engine}: late by *").fullmatch("otter: late by 3 days")["engine"]
     'otter'
     """
-    pattern = re.escape(word).replace(r"\*", ".*")
-    pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
-    return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
+    word_regex = re.escape(word).replace(r"\*", ".*")
+    word_regex = word_regex.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
+    return re.compile(word_regex, re.DOTALL) if word_regex != re.escape(word) else None
 
 
 def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:

@@ -191,21 +191,25 @@ class Column(TitledRepr):
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
 
     def __post_init__(self) -> None:
-        problem = ""
-        dtypes = DTYPES_BY_PARSE.get(self.parse or "", ())
+        problem_text = ""
+        dtypes_of_parse = DTYPES_BY_PARSE.get(self.parse or "", ())
         if self.dtype not in DTYPES:
-            problem = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
-        elif self.parse is not None and self.dtype not in dtypes:
-            parse_note = f"gives {' or '.join(dtypes)}, not" if dtypes else "gives no"
-            problem = f"parse {self.parse!r} {parse_note} {self.dtype}: say so as dtype="
+            problem_text = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
+        elif self.parse is not None and self.dtype not in dtypes_of_parse:
+            parse_note = (
+                f"gives {' or '.join(dtypes_of_parse)}, not" if dtypes_of_parse else "gives no"
+            )
+            problem_text = f"parse {self.parse!r} {parse_note} {self.dtype}: say so as dtype="
         elif (self.parse == "month day") != (self.year or "").startswith("$."):
-            problem = "parse='month day' and year= (a path such as '$.window.end') need each other"
+            problem_text = (
+                "parse='month day' and year= (a path such as '$.window.end') need each other"
+            )
         elif self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
-            problem = "scale= is a number above 0, for Float64"
+            problem_text = "scale= is a number above 0, for Float64"
         elif not isinstance(self.missing, tuple):
-            problem = f"missing= is a tuple of values, not a {type(self.missing).__name__}"
-        if problem:
-            raise ArgumentError(f"column {self.name!r}: {problem}")
+            problem_text = f"missing= is a tuple of values, not a {type(self.missing).__name__}"
+        if problem_text:
+            raise ArgumentError(f"column {self.name!r}: {problem_text}")
         vars(self)["aggregate"] = as_rule(self.aggregate)
 
     def _title_and_lines(self) -> tuple[str, list[str]]:

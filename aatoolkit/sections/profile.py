@@ -276,6 +276,6 @@ def _normalize_name(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _make_profile_error(problem: str) -> ArgumentError:
+def _make_profile_error(problem_text: str) -> ArgumentError:
     """Create an error with a message about the argument ``profile``."""
-    return ArgumentError(problem, argument="profile")
+    return ArgumentError(problem_text, argument="profile")

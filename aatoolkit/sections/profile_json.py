@@ -82,8 +82,8 @@ def dump_table(table: Table) -> dict[str, Any]:
         table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one
     )
     for column in dumped_table["columns"]:
-        for name in _PARSING_FIELD_NAMES:
-            column.pop(name, None)
+        for field_name in _PARSING_FIELD_NAMES:
+            column.pop(field_name, None)
     return {**dumped_table, "rows": _dump_declaration(unfiltered_rows)}
 
 
@@ -99,32 +99,42 @@ def load_table(dumped_table: Mapping[str, Any]) -> Table:
     >>> load_table(dump_table(bots))["requests"].unit == bots["requests"].unit
     True
     """
-    columns = [{**column, "source": "$"} for column in dumped_table["columns"]]
-    table: Table = _load_declaration(Table, {**dumped_table, "columns": columns})
+    column_dicts = [{**column, "source": "$"} for column in dumped_table["columns"]]
+    table: Table = _load_declaration(Table, {**dumped_table, "columns": column_dicts})
     return table
 
 
-def _dump_declaration(value: Any) -> Any:
+def _dump_declaration(declaration: Any) -> Any:
     """Convert a declaration, such as a `Table`, to a JSON value.
 
     A list or mapping of declarations is converted, too. Fields of a declaration that have their
     default values are left out.
     """
-    if isinstance(value, Section | Table | Rows | Column | Rule | Aggregation):
+    if isinstance(declaration, Section | Table | Rows | Column | Rule | Aggregation):
         dumped_fields = {}
-        for field in fields(value):
-            item = getattr(value, field.name)
-            default = field.default
+        for field in fields(declaration):
+            field_value = getattr(declaration, field.name)
+            default_value = field.default
             if field.default_factory is not MISSING:
-                default = field.default_factory()
-            if field.compare and (item != default or type(item) is not type(default)):
+                default_value = field.default_factory()
+            if field.compare and (
+                field_value != default_value or type(field_value) is not type(default_value)
+            ):
                 dumped_fields[field.name] = (
-                    _dump_path(item) if field.name in _PATH_FIELD_NAMES else _dump_declaration(item)
+                    _dump_path(field_value)
+                    if field.name in _PATH_FIELD_NAMES
+                    else _dump_declaration(field_value)
                 )
         return dumped_fields
-    if isinstance(value, Mapping):
-        return {str(name): _dump_declaration(item) for name, item in value.items()}
-    return [*map(_dump_declaration, value)] if isinstance(value, list | tuple) else value
+    if isinstance(declaration, Mapping):
+        return {
+            str(name): _dump_declaration(field_value) for name, field_value in declaration.items()
+        }
+    return (
+        [*map(_dump_declaration, declaration)]
+        if isinstance(declaration, list | tuple)
+        else declaration
+    )
 
 
 def _load_declaration(declaration_class: Any, field_values: Any) -> Any:
@@ -141,20 +151,31 @@ def _load_declaration(declaration_class: Any, field_values: Any) -> Any:
         raise ValueError(f"no {declaration_class.__name__}")
     if declaration_class is Aggregation and field_values["rule"] not in RULES:
         return Aggregation("none", why=f"its rule, {field_values['rule']}, is of a newer version")
-    arguments = {}
-    for name, value in field_values.items():
-        inner_class = _CLASS_BY_FIELD_NAME.get(name)
-        if inner_class is None:
-            arguments[name] = _load_path(value) if name in _PATH_FIELD_NAMES else _to_tuples(value)
-        elif isinstance(value, list):
-            arguments[name] = tuple(_load_declaration(inner_class, item) for item in value)
+    constructor_arguments = {}
+    for field_name, field_value in field_values.items():
+        field_class = _CLASS_BY_FIELD_NAME.get(field_name)
+        if field_class is None:
+            constructor_arguments[field_name] = (
+                _load_path(field_value)
+                if field_name in _PATH_FIELD_NAMES
+                else _to_tuples(field_value)
+            )
+        elif isinstance(field_value, list):
+            constructor_arguments[field_name] = tuple(
+                _load_declaration(field_class, item) for item in field_value
+            )
         else:
-            arguments[name] = value and _load_declaration(inner_class, value)
+            constructor_arguments[field_name] = field_value and _load_declaration(
+                field_class, field_value
+            )
     if declaration_class is Section:
         return Section(
-            arguments.pop("name"), arguments.pop("doc"), *arguments.pop("tables"), **arguments
+            constructor_arguments.pop("name"),
+            constructor_arguments.pop("doc"),
+            *constructor_arguments.pop("tables"),
+            **constructor_arguments,
         )
-    return declaration_class(**arguments)
+    return declaration_class(**constructor_arguments)
 
 
 def _dump_path(steps: Any) -> list[Any]:
@@ -163,27 +184,27 @@ def _dump_path(steps: Any) -> list[Any]:
     For each step ``{}`` (the values of an object) that is limited to some keys, the dict maps the
     position of the step to these keys.
     """
-    keys_by_position = {
+    only_keys_by_position = {
         str(position): [*step.only_keys]
         for position, step in enumerate(steps)
         if isinstance(step, Entries) and step.only_keys
     }
-    return [format_path(steps), keys_by_position]
+    return [format_path(steps), only_keys_by_position]
 
 
 def _load_path(path_and_keys: Any) -> Any:
     """Return the parsed path from a list returned by `_dump_path`."""
-    path, keys_by_position = path_and_keys
+    path, only_keys_by_position = path_and_keys
     steps = [*parse_pattern(path)]
-    for position, allowed_keys in keys_by_position.items():
-        steps[int(position)] = Entries(_to_tuples(allowed_keys))
+    for position, only_keys in only_keys_by_position.items():
+        steps[int(position)] = Entries(_to_tuples(only_keys))
     return tuple(steps)
 
 
 def _to_tuples(value: Any) -> Any:
     """Convert all lists in a JSON value to tuples."""
     if isinstance(value, list):
-        converted_items = tuple(map(_to_tuples, value))
-        hash(converted_items)
-        return converted_items
+        converted_tuple = tuple(map(_to_tuples, value))
+        hash(converted_tuple)
+        return converted_tuple
     return value

@@ -208,16 +208,16 @@ def describe(name: str) -> pd.DataFrame:
 
     from aatoolkit._util.show import show_as
 
-    column_by_names = {
+    column_by_table_and_name = {
         (table.name, column.name): column for table in get(name) for column in table.columns
     }
-    rows = [
+    column_rows = [
         (column.dtype, column.unit, str(column.aggregate), column.doc)
-        for column in column_by_names.values()
+        for column in column_by_table_and_name.values()
     ]
-    index = pd.MultiIndex.from_tuples(column_by_names, names=["table", "column"])
-    column_headers = ["dtype", "unit", "aggregation", "meaning"]
-    return show_as(pd.DataFrame(rows, index, column_headers, dtype="string"))
+    index = pd.MultiIndex.from_tuples(column_by_table_and_name, names=["table", "column"])
+    property_names = ["dtype", "unit", "aggregation", "meaning"]
+    return show_as(pd.DataFrame(column_rows, index, property_names, dtype="string"))
 
 
 def default_profile() -> Profile:
@@ -347,21 +347,28 @@ def _make_filter_table(table: Table, filter_name: str, path: str) -> Table:
     if not path:
         return replace(table, columns=columns)
     steps = parse_pattern(path)
-    row_path_lengths = [
-        length for length, step in enumerate(steps, 1) if isinstance(step, Elements | Entries)
+    row_path_step_counts = [
+        step_count
+        for step_count, step in enumerate(steps, 1)
+        if isinstance(step, Elements | Entries)
     ]
-    if len(row_path_lengths) != 1:
+    if len(row_path_step_counts) != 1:
         raise ArgumentError(
             f"{filter_name}={path!r} is no list of values; write models[].key, themes[] or "
             "makers{}"
         )
-    row_steps = steps[: row_path_lengths[0]]
-    steps_to_value = steps[row_path_lengths[0] :]
-    is_map = isinstance(row_steps[-1], Entries)
-    source = format_path(steps_to_value) or ("@0" if is_map else ".")
+    row_steps = steps[: row_path_step_counts[0]]
+    steps_to_value = steps[row_path_step_counts[0] :]
+    are_rows_entries = isinstance(row_steps[-1], Entries)
+    value_path = format_path(steps_to_value) or ("@0" if are_rows_entries else ".")
     columns = tuple(
-        replace(column, source=source) if column.name in table.key else column for column in columns
+        replace(column, source=value_path) if column.name in table.key else column
+        for column in columns
     )
     return Table(
-        table.name, table.doc, Rows(row_steps, (filter_name,) * is_map), table.key, columns
+        table.name,
+        table.doc,
+        Rows(row_steps, (filter_name,) * are_rows_entries),
+        table.key,
+        columns,
     )

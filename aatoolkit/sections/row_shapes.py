@@ -104,10 +104,10 @@ class Rows:
             raise ArgumentError("a single row cannot be filtered; filter rows of records or keyed")
         dropped_values = {**dict(self.without), **(without or {})}
         kept_values = {**dict(self.only), **(only or {})}
-        for values in (*dropped_values.values(), *kept_values.values()):
-            if not isinstance(values, tuple):
+        for filter_values in (*dropped_values.values(), *kept_values.values()):
+            if not isinstance(filter_values, tuple):
                 raise ArgumentError(
-                    f"{values!r} is no tuple; filter rows by tuples, such as (None, 'all')"
+                    f"{filter_values!r} is no tuple; filter rows by tuples, such as (None, 'all')"
                 )
         return replace(self, without=tuple(dropped_values.items()), only=tuple(kept_values.items()))
 
@@ -168,10 +168,12 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
     >>> keyed("pages[].assistants", key=("engine", "capability")).path
     'pages[].assistants{}{}'
     """
-    names = to_name_tuple(key)
+    key_column_names = to_name_tuple(key)
     steps = parse_pattern(path)
-    outer_count = sum(isinstance(step, Entries) for step in steps)
-    return Rows((*steps, *(Entries(),) * (len(names) - outer_count)), names)
+    entries_step_count = sum(isinstance(step, Entries) for step in steps)
+    return Rows(
+        (*steps, *(Entries(),) * (len(key_column_names) - entries_step_count)), key_column_names
+    )
 
 
 def pairs(path: str, *names: str) -> Rows:

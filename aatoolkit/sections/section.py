@@ -291,9 +291,9 @@ class Section(TitledRepr):
         'light'
         """
         parameter_names = ("kept", "optional", "watched", "emptied")
-        arguments = {name: getattr(self, name) for name in parameter_names}
+        other_arguments = {name: getattr(self, name) for name in parameter_names}
         rules = with_rule(self.rules, Rule(**rule))
-        return Section(self.name, self.doc, *self.tables, availability=rules, **arguments)
+        return Section(self.name, self.doc, *self.tables, availability=rules, **other_arguments)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -321,14 +321,14 @@ def is_on_path_of_rule(path: str, rule_path: str) -> bool:
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
-def make_pattern(rows: Rows, source: str) -> str:
+def make_pattern(rows: Rows, value_path: str) -> str:
     """Return the path from the top of the response to the values of a column.
 
     Parameters
     ----------
     rows : Rows
         The path to the rows.
-    source : str
+    value_path : str
         The path from the row to the value, as in `Column`.
 
     Examples
@@ -336,17 +336,17 @@ def make_pattern(rows: Rows, source: str) -> str:
     >>> make_pattern(records("domains"), "type.name"), make_pattern(records("domains"), "$.window")
     ('domains[].type.name', 'window')
     """
-    if source.startswith("$"):
-        return format_path(widen_to_all_elements(parse_path(source[1:].lstrip("."))))
+    if value_path.startswith("$"):
+        return format_path(widen_to_all_elements(parse_path(value_path[1:].lstrip("."))))
     steps = rows.steps
-    while source.startswith("^"):
+    while value_path.startswith("^"):
         steps = _find_enclosing_steps(steps)
-        source = source[1:]
-    if source == "." or source[0] in "@#":
+        value_path = value_path[1:]
+    if value_path == "." or value_path[0] in "@#":
         return format_path(steps)
-    if source.startswith("[") and (rows.positional or rows.header is not None):
+    if value_path.startswith("[") and (rows.positional or rows.header is not None):
         return format_path(steps) + "[]"
-    return format_path(widen_to_all_elements((*steps, *parse_path(source))))
+    return format_path(widen_to_all_elements((*steps, *parse_path(value_path))))
 
 
 def widen_to_all_elements(steps: Steps) -> Steps:
@@ -360,7 +360,9 @@ def widen_to_all_elements(steps: Steps) -> Steps:
 
 def _find_enclosing_steps(steps: Steps) -> Steps:
     """Return the path of the object that contains the rows: ``a[]`` for the rows ``a[].b[]``."""
-    array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Elements)]
-    if not array_indexes:
+    elements_step_indexes = [
+        index for index, step in enumerate(steps[:-1]) if isinstance(step, Elements)
+    ]
+    if not elements_step_indexes:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")
-    return steps[: array_indexes[-1] + 1]
+    return steps[: elements_step_indexes[-1] + 1]

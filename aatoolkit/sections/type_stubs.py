@@ -179,12 +179,14 @@ def typed_module(profile: Profile) -> str:
         [
             _FILE_HEADER_TEMPLATE.format(name=profile.name, methods="".join(methods_code)),
             *(
-                _format_frame(table, frame_class_by_table[table.name])
+                _format_frame_class(table, frame_class_by_table[table.name])
                 for section in declared_sections
                 for table in section.tables
             ),
             *(
-                _format_tables(section, tables_class_by_section[section.name], frame_class_by_table)
+                _format_tables_class(
+                    section, tables_class_by_section[section.name], frame_class_by_table
+                )
                 for section in declared_sections
             ),
             project_class_code,
@@ -192,14 +194,14 @@ def typed_module(profile: Profile) -> str:
     )
 
 
-def _format_frame(table: Table, class_name: str) -> str:
+def _format_frame_class(table: Table, class_name: str) -> str:
     """Return the source of the class for the DataFrame of a table."""
-    names_by_type: dict[str, list[str]] = {}
+    column_names_by_type: dict[str, list[str]] = {}
     for column in table.columns:
-        names_by_type.setdefault(DTYPES[column.dtype].python, []).append(column.name)
+        column_names_by_type.setdefault(DTYPES[column.dtype].python, []).append(column.name)
     getter_codes = [
         _format_getter("key", column_names, f"pd.Series[{value_type}]")
-        for value_type, column_names in names_by_type.items()
+        for value_type, column_names in column_names_by_type.items()
     ]
     getter_codes.append(
         _GETTER_TEMPLATE.format(argument="key", key="_Selection", value="pd.DataFrame")
@@ -209,7 +211,7 @@ def _format_frame(table: Table, class_name: str) -> str:
     )
 
 
-def _format_tables(
+def _format_tables_class(
     section: Section, class_name: str, frame_class_by_table: Mapping[str, str]
 ) -> str:
     """Return the source of the class for the tables of a section.
@@ -217,7 +219,8 @@ def _format_tables(
     ``frame_class_by_table`` maps the name of each table to the name of the class of its DataFrame.
     """
     getters_code = "".join(
-        _format_getter("name", [table], frame_class_by_table[table]) for table in section.names
+        _format_getter("name", [table_name], frame_class_by_table[table_name])
+        for table_name in section.names
     )
     main_frame_class = frame_class_by_table[section.names[0]]
     return _TABLES_CLASS_TEMPLATE.format(
@@ -233,12 +236,12 @@ def _make_class_names(source_names: Iterable[str], suffix: str) -> dict[str, str
     >>> _make_class_names(["crawl_bots", "crawlBots"], "Frame")
     {'crawl_bots': 'CrawlBotsFrame', 'crawlBots': 'CrawlBotsFrame_2'}
     """
-    class_by_name: dict[str, str] = {}
+    class_name_by_name: dict[str, str] = {}
     for name in source_names:
-        class_by_name[name] = find_unused_name(
-            f"{_make_class_name(name)}{suffix}", class_by_name.values()
+        class_name_by_name[name] = find_unused_name(
+            f"{_make_class_name(name)}{suffix}", class_name_by_name.values()
         )
-    return class_by_name
+    return class_name_by_name
 
 
 def _format_getter(argument: str, literal_names: Iterable[str], value_type: str) -> str:
@@ -258,5 +261,5 @@ def _make_class_name(name: str) -> str:
 
 def _format_doc(text: str) -> str:
     """Return a text as one line, escaped for use in a docstring."""
-    line = " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
-    return line.rstrip("'") if line else "A table."
+    doc_line = " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
+    return doc_line.rstrip("'") if doc_line else "A table."

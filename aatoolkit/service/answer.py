@@ -30,7 +30,7 @@ class State:
     reason: str | None = None
 
 
-_NO_PREVIOUS_STATE = State("unavailable", NO_PREVIOUS_WINDOW_REASON)
+_NO_PREVIOUS_WINDOW_STATE = State("unavailable", NO_PREVIOUS_WINDOW_REASON)
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,11 @@ class SectionAvailability:
         }
         if self.requires:
             json_object["requires"] = self.requires
-        for field_name, states in (("fields", self.fields), ("engines", self.engines)):
-            if states:
+        for field_name, state_by_name in (("fields", self.fields), ("engines", self.engines)):
+            if state_by_name:
                 json_object[field_name] = {
-                    path_or_engine: vars(state) for path_or_engine, state in sorted(states.items())
+                    json_path_or_engine: vars(state)
+                    for json_path_or_engine, state in sorted(state_by_name.items())
                 }
         return json_object
 
@@ -98,16 +99,17 @@ SECTIONS: dict[str, ServiceSection] = {}
 
 
 def register_section(
-    name: str, *, filters: Collection[str] = FILTERS
+    section_name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
-    """Return a decorator that registers a function as the section (kind of response) ``name``.
+    """Return a decorator that registers a function as a section, which is one kind of response.
 
-    ``filters`` are the names of the filters that apply to the section.
+    ``section_name`` is the name of the section, and ``filters`` are the names of the filters that
+    apply to it.
     """
 
-    def register(function: SectionFunction) -> SectionFunction:
-        SECTIONS[name] = ServiceSection(name, function, tuple(filters))
-        return function
+    def register(compute_section: SectionFunction) -> SectionFunction:
+        SECTIONS[section_name] = ServiceSection(section_name, compute_section, tuple(filters))
+        return compute_section
 
     return register
 
@@ -118,14 +120,17 @@ def _to_snake_case(name: str) -> str:
     return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name)
 
 
-def select_fields(row: Mapping[str, Any], names: str, **columns: str) -> JsonObject:
+def select_fields(row: Mapping[str, Any], field_names: str, **column_by_field: str) -> JsonObject:
     """Return a JSON object with some columns of a row, under their names in the API.
 
-    ``names`` has the names of the object's fields, separated by spaces. The field ``mentionRate``
-    has the value of the column ``mention_rate``. With ``score="sentiment_score"``, the field
-    ``score`` has the value of the column ``sentiment_score``.
+    ``field_names`` has the names of the object's fields, separated by spaces. The field
+    ``mentionRate`` has the value of the column ``mention_rate``. With ``score="sentiment_score"``,
+    the field ``score`` has the value of the column ``sentiment_score``.
     """
-    return {name: row.get(columns.get(name) or _to_snake_case(name)) for name in names.split()}
+    return {
+        field_name: row.get(column_by_field.get(field_name) or _to_snake_case(field_name))
+        for field_name in field_names.split()
+    }
 
 
 def to_iso_text(value: date) -> str:
@@ -133,11 +138,13 @@ def to_iso_text(value: date) -> str:
     return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else value.isoformat()
 
 
-def explain_no_rows(observations: Observations, *tables: str) -> str | None:
+def explain_no_rows(observations: Observations, *table_names: str) -> str | None:
     """Return a sentence on the tables without rows of the project; None if all have rows."""
-    empty_tables = [table for table in tables if not observations.has_rows(table)]
-    reason = f"The store holds no {' and no '.join(empty_tables)} for this project."
-    return reason if empty_tables else None
+    empty_table_names = [
+        table_name for table_name in table_names if not observations.has_rows(table_name)
+    ]
+    reason = f"The store holds no {' and no '.join(empty_table_names)} for this project."
+    return reason if empty_table_names else None
 
 
 def find_answers_availability(
@@ -154,30 +161,32 @@ def find_answers_availability(
     if there is a sentence, the status is ``partial``. ``fields`` maps the JSON paths of single
     fields to their states.
     """
-    run_stats = _find_run_stats(observations).values()
-    answer_count = sum(row["answer_count"] for row in run_stats)
+    run_rows = _find_run_row_by_engine(observations).values()
+    answer_count = sum(row["answer_count"] for row in run_rows)
     state_by_engine = _find_unanswering_engines(observations)
     status = "unavailable"
     if reason := explain_no_rows(observations, "answers"):
-        sentences = [reason]
+        reason_sentences = [reason]
     elif not answer_count:
-        sentences = [NONE_ANSWERED_REASON if run_stats else NO_ANSWERS_REASON]
+        reason_sentences = [NONE_ANSWERED_REASON if run_rows else NO_ANSWERS_REASON]
     else:
-        sentences = [reason for reason in reasons if reason]
+        reason_sentences = [reason for reason in reasons if reason]
         collection_start = observations.first_collection_day
         if collection_start is not None and collection_start > observations.window.start:
-            sentences.append(f"Answers were collected only since {collection_start.isoformat()}.")
+            reason_sentences.append(
+                f"Answers were collected only since {collection_start.isoformat()}."
+            )
         requested_engines = [
             engine
             for engine in state_by_engine
             if engine in observations.scope.filter_values("engine")
         ]
         if requested_engines:
-            sentences.append(f"There are no answers of {', '.join(requested_engines)}.")
-        status = "partial" if sentences else "available"
+            reason_sentences.append(f"There are no answers of {', '.join(requested_engines)}.")
+        status = "partial" if reason_sentences else "available"
     return SectionAvailability(
         status=status,
-        reason=" ".join(sentences) or None,
+        reason=" ".join(reason_sentences) or None,
         sample_count=answer_count if sample_count is None else sample_count,
         as_of=find_last_run_time(observations),
         fields=fields or {},
@@ -190,20 +199,22 @@ def find_last_run_time(observations: Observations) -> datetime | None:
 
     A run is one prompt sent to an engine (AI assistant).
     """
-    return max((row["as_of"] for row in _find_run_stats(observations).values()), default=None)
+    return max(
+        (row["as_of"] for row in _find_run_row_by_engine(observations).values()), default=None
+    )
 
 
 @cache_results
-def _find_run_stats(observations: Observations) -> dict[str, JsonObject]:
+def _find_run_row_by_engine(observations: Observations) -> dict[str, JsonObject]:
     """Return, for each AI engine that ran, a row with its number of answers and last run time.
 
     The result is a dict by engine. Only runs that pass the filters count.
     """
-    rows = observations.fetch_rows(
+    engine_rows = observations.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
     )
-    return {row["engine"]: row for row in rows}
+    return {row["engine"]: row for row in engine_rows}
 
 
 # An engine that is switched off is only named if it was asked for.
@@ -232,12 +243,14 @@ def _find_unanswering_engines(observations: Observations) -> dict[str, State]:
     }
 
 
-def find_previous_window_states(observations: Observations, paths: str) -> dict[str, State]:
+def find_previous_window_states(observations: Observations, json_paths: str) -> dict[str, State]:
     """Return, by path, why fields that need the previous window of days could not be measured.
 
-    ``paths`` has the JSON paths of the fields that need this window, separated by spaces. The
+    ``json_paths`` has the JSON paths of the fields that need this window, separated by spaces. The
     result is a dict by path. It is empty if answers were collected throughout the window before.
     """
     return (
-        {} if observations.has_previous_window else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
+        {}
+        if observations.has_previous_window
+        else dict.fromkeys(json_paths.split(), _NO_PREVIOUS_WINDOW_STATE)
     )

@@ -175,12 +175,13 @@ class ApiError(Exception):
         self.body = {"error": {"status": status, "code": code, "message": message, **details}}
 
 
-def _make_value_error(parameter: str, problem: str, **details: object) -> ApiError:
+def _make_value_error(parameter: str, problem_text: str, **details: object) -> ApiError:
     """Return an error about an invalid value of a query parameter.
 
-    ``problem`` follows the name of the parameter in the message. ``details`` are further fields.
+    ``problem_text`` follows the name of the parameter in the message. ``details`` are further
+    fields.
     """
-    message = f"The parameter {parameter} {problem}"
+    message = f"The parameter {parameter} {problem_text}"
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
 
@@ -200,12 +201,12 @@ def _make_unknown_error(
 def _find_near_matches(unknown_values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
     """Return the allowed values that are similar to one of ``unknown_values``."""
     value_by_casefold = {value.casefold(): value for value in reversed(allowed_values)}
-    matches = (
+    near_matches = (
         value_by_casefold[match]
         for value in unknown_values
         for match in difflib.get_close_matches(value.casefold(), value_by_casefold)
     )
-    return list(dict.fromkeys(matches))
+    return list(dict.fromkeys(near_matches))
 
 
 def _quote(values: Sequence[str]) -> str:
@@ -213,13 +214,13 @@ def _quote(values: Sequence[str]) -> str:
     return ", ".join(f"'{value}'" for value in values)
 
 
-def _parse_parameters(query: str, supported_names: Sequence[str]) -> dict[str, str]:
+def _parse_parameters(query_string: str, supported_names: Sequence[str]) -> dict[str, str]:
     """Return the parameters in the query string of a URL, as a dict.
 
     An unsupported or repeated parameter raises `ApiError`.
     """
     parameters = {}
-    for name, value in parse_qsl(query, keep_blank_values=True):
+    for name, value in parse_qsl(query_string, keep_blank_values=True):
         if name not in supported_names:
             raise ApiError(
                 400,
@@ -230,26 +231,30 @@ def _parse_parameters(query: str, supported_names: Sequence[str]) -> dict[str, s
                 suggestions=_find_near_matches([name], supported_names),
             )
         if name in parameters:
-            hint = "several values of a filter are written in one parameter, separated by commas."
-            raise _make_value_error(name, f"is given twice; {hint}")
+            hint_text = (
+                "several values of a filter are written in one parameter, separated by commas."
+            )
+            raise _make_value_error(name, f"is given twice; {hint_text}")
         parameters[name] = value
     return parameters
 
 
-def _parse_scope(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, ServiceScope]:
+def _parse_scope(
+    host: str, query_string: str, section_names: Sequence[str]
+) -> tuple[str | None, ServiceScope]:
     """Parse the query string of a request: return the name of the section, and a `ServiceScope`.
 
-    The section is the requested kind of response; None means all ``sections``. The scope has the
-    host, days and filters. A parameter that is not valid raises `ApiError`.
+    The section is the requested kind of response; None means all ``section_names``. The scope has
+    the host, days and filters. A parameter that is not valid raises `ApiError`.
     """
-    parameters = _parse_parameters(query, ("section", "days", *FILTERS))
+    parameters = _parse_parameters(query_string, ("section", "days", *FILTERS))
     section_name = parameters.get("section")
     days = parameters.get("days", "30")
-    if section_name is not None and section_name not in sections:
-        raise _make_unknown_error("section", [section_name], sections)
+    if section_name is not None and section_name not in section_names:
+        raise _make_unknown_error("section", [section_name], section_names)
     if days not in map(str, ALLOWED_DAYS):
-        message = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
-        raise _make_value_error("days", message, unknown=[days], allowed=list(ALLOWED_DAYS))
+        problem_text = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
+        raise _make_value_error("days", problem_text, unknown=[days], allowed=list(ALLOWED_DAYS))
     filters = {
         name: filter_values
         for name in FILTERS
@@ -265,11 +270,11 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
     """
     filter_text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
-    filter_items = filter_text.split(",")
-    filter_values = {filter_item.strip(" ") for filter_item in filter_items} - {""}
-    if any(filter_item and not filter_item.strip() for filter_item in filter_items) or (
-        filter_text and not filter_values
-    ):
+    filter_item_texts = filter_text.split(",")
+    filter_values = {filter_item_text.strip(" ") for filter_item_text in filter_item_texts} - {""}
+    if any(
+        filter_item_text and not filter_item_text.strip() for filter_item_text in filter_item_texts
+    ) or (filter_text and not filter_values):
         raise _make_value_error(
             filter_name, "has a blank value; without a value, leave the parameter out."
         )

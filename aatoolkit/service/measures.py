@@ -64,9 +64,9 @@ FROM filled QUALIFY len($brand) = 0 OR list_contains($brand, brand)
 ORDER BY voice_count DESC, brand
 """
 
-_COUNT_NAMES = "mention voice position scored labelled positive neutral negative"
+_COUNT_NAME_PREFIXES = "mention voice position scored labelled positive neutral negative"
 _ZERO_COUNTS = dict.fromkeys(
-    (*(f"{name}_count" for name in _COUNT_NAMES.split()), "position_sum"), 0
+    (*(f"{name}_count" for name in _COUNT_NAME_PREFIXES.split()), "position_sum"), 0
 )
 """The counts of a group of answers without mentions."""
 
@@ -94,11 +94,13 @@ class Grouping(NamedTuple):
         and a table's name with a condition. ``parameters`` are the values of the parameters in this
         SQL.
         """
-        rows = observations.fetch_rows(
+        aggregate_rows = observations.fetch_rows(
             f"SELECT {', '.join((*self.columns, aggregates_sql))} FROM {source_sql} {self.clause}",
             **parameters,
         )
-        row_by_group = {tuple(row.pop(column) for column in self.columns): row for row in rows}
+        row_by_group = {
+            tuple(row.pop(column) for column in self.columns): row for row in aggregate_rows
+        }
         return {group[0] if len(group) == 1 else group: row for group, row in row_by_group.items()}
 
 
@@ -152,8 +154,8 @@ def measure_focus_brands(
     before.
     """
     mentions_table = f"{table_prefix}mentions"
-    all_mention_rows = grouping.aggregate(observations, "count(*) AS n", mentions_table)
-    brand_rows = grouping.aggregate(
+    all_mentions_row_by_group = grouping.aggregate(observations, "count(*) AS n", mentions_table)
+    brand_row_by_group = grouping.aggregate(
         observations,
         f"count(DISTINCT chat_id) AS mention_count, {_MENTION_COUNTS_SQL}, {_SCORE_SUM_SQL}",
         f"{mentions_table} WHERE list_contains($about, brand)",
@@ -162,9 +164,9 @@ def measure_focus_brands(
     is_measured = explain_no_mentions(observations) is None
     return {
         group: _add_rates(
-            _ZERO_COUNTS | brand_rows.get(group, {}),
+            _ZERO_COUNTS | brand_row_by_group.get(group, {}),
             answer_count,
-            all_mention_rows.get(group, {"n": 0})["n"],
+            all_mentions_row_by_group.get(group, {"n": 0})["n"],
             is_measured,
         )
         for group, answer_count in count_answers(observations, grouping, table_prefix).items()
@@ -179,10 +181,12 @@ def measure_brands(observations: Observations, table_prefix: str = "") -> list[J
     """
     # No section needs the sentiment of the previous window, which takes longest to compute.
     score_sum_sql = "" if table_prefix else f", {_SCORE_SUM_SQL}"
-    rows = observations.fetch_rows(_BRANDS_SQL.format(table_prefix, score_sum_sql))
+    brand_rows = observations.fetch_rows(_BRANDS_SQL.format(table_prefix, score_sum_sql))
     answer_count = count_answers(observations, UNGROUPED, table_prefix)[()]
     is_measured = observations.has_rows("mentions")
-    return [_add_rates(row, answer_count, row["all_voice_count"], is_measured) for row in rows]
+    return [
+        _add_rates(row, answer_count, row["all_voice_count"], is_measured) for row in brand_rows
+    ]
 
 
 @cache_results
@@ -211,7 +215,7 @@ def count_citations(
     default, the project's own brands. ``table_prefix`` is "" for the requested window, or
     `PREVIOUS_PREFIX` for the window before.
     """
-    citation_counts = grouping.aggregate(
+    counts_row_by_group = grouping.aggregate(
         observations, _CITATION_COUNTS_SQL, f"{table_prefix}citations WHERE cited"
     )
     is_measured_by_name = {
@@ -220,7 +224,7 @@ def count_citations(
     }
     return {
         group: {
-            count_name: citation_counts.get(group, {}).get(count_name, 0)
+            count_name: counts_row_by_group.get(group, {}).get(count_name, 0)
             if is_measured and answer_count
             else None
             for count_name, is_measured in is_measured_by_name.items()

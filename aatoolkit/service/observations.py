@@ -315,15 +315,17 @@ class Observations:
         ``parameter_values`` those of other parameters.
         """
         table_names, parameter_names = _find_tables_and_parameters(sql)
-        for name in table_names:
-            if name in self._created_tables:
+        for table_name in table_names:
+            if table_name in self._created_tables:
                 continue
-            table_window = self.window.previous if name.startswith("previous_") else self.window
-            table_sql = _SQL_BY_TABLE[name]
+            table_window = (
+                self.window.previous if table_name.startswith("previous_") else self.window
+            )
+            table_sql = _SQL_BY_TABLE[table_name]
             if not self.scope.filter_values("brand"):
                 table_sql = table_sql.replace(_MENTIONS_BRAND_SQL, "true")
-            self._execute(f"CREATE TEMP TABLE {name} AS {table_sql}", table_window, {})
-            self._created_tables.add(name)
+            self._execute(f"CREATE TEMP TABLE {table_name} AS {table_sql}", table_window, {})
+            self._created_tables.add(table_name)
         parameter_values |= {
             "host": self.scope.host,
             "window_start": window.start,
@@ -336,8 +338,10 @@ class Observations:
 @cache
 def _find_tables_and_parameters(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the tables and of the parameters in an SQL query."""
-    tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _SQL_BY_TABLE.keys()
-    return tables, frozenset(re.findall(r"\$(\w+)", sql))
+    table_names = (
+        frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _SQL_BY_TABLE.keys()
+    )
+    return table_names, frozenset(re.findall(r"\$(\w+)", sql))
 
 
 def cache_results(compute: Function) -> Function:
@@ -348,10 +352,12 @@ def cache_results(compute: Function) -> Function:
 
     @wraps(compute)
     def compute_once(observations: Observations, /, *args: Any, **kwargs: Any) -> Any:
-        result_key = (compute, args, *kwargs.items())
-        if result_key not in observations.cached_results:
-            observations.cached_results[result_key] = compute(observations, *args, **kwargs)
-        return observations.cached_results[result_key]
+        function_and_arguments = (compute, args, *kwargs.items())
+        if function_and_arguments not in observations.cached_results:
+            observations.cached_results[function_and_arguments] = compute(
+                observations, *args, **kwargs
+            )
+        return observations.cached_results[function_and_arguments]
 
     return cast(Function, compute_once)
 
@@ -376,7 +382,11 @@ def find_scope_options(observations: Observations) -> JsonObject:
         "topics": observations.fetch_rows(_PROMPT_COUNTS_SQL.format(column="topic")),
         "categories": observations.fetch_rows(_PROMPT_COUNTS_SQL.format(column="category")),
         "brands": [
-            {name: value for name, value in row.items() if name != "own" or value is not None}
+            {
+                field_name: value
+                for field_name, value in row.items()
+                if field_name != "own" or value is not None
+            }
             for row in brand_rows
         ],
         "ownTerms": observations.fetch_column(

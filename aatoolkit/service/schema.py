@@ -92,12 +92,12 @@ def _parse_tables() -> Iterator[StoreTable]:
     """Yield the tables in ``schema.txt``."""
     for table_text in SCHEMA.split("\n\n")[1:]:
         first_line, *column_lines = table_text.splitlines()
-        name, key, doc = _TABLE_LINE_PATTERN.fullmatch(first_line).groups()  # type: ignore[union-attr]
-        table = StoreTable(name, tuple(key.split()), doc)
-        for line in column_lines:
-            if parent_match := _PARENT_LINE_PATTERN.fullmatch(line):
+        table_name, key_text, table_doc = _TABLE_LINE_PATTERN.fullmatch(first_line).groups()  # type: ignore[union-attr]
+        table = StoreTable(table_name, tuple(key_text.split()), table_doc)
+        for column_line in column_lines:
+            if parent_match := _PARENT_LINE_PATTERN.fullmatch(column_line):
                 table.parents.append((parent_match[1], tuple(parent_match[2].split())))
-            elif column_match := _COLUMN_LINE_PATTERN.fullmatch(line):
+            elif column_match := _COLUMN_LINE_PATTERN.fullmatch(column_line):
                 column_name, required_mark, kind, values_text, column_doc = column_match.groups()
                 allowed_values = tuple(values_text.split("/")) if values_text else ()
                 table.columns.append(

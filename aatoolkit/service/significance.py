@@ -9,25 +9,33 @@ _MIN_VARIANCE = 1e-24
 """The smallest variance that counts; one below is a rounding error of zero."""
 
 
-def clustered_interval(counts: Sequence[tuple[int, int]]) -> tuple[float, float]:
+def clustered_interval(successes_and_sizes: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Return the bounds of a 95 % confidence interval of the share of answers with some property.
 
-    ``counts`` has a tuple for each prompt: the number of answers with the property, and the number
-    of all answers. Answers to the same prompt may be correlated. The method is Wilson's interval
-    with the effective sample size, and with a quantile of Student's t.
+    ``successes_and_sizes`` has a tuple for each prompt: the number of answers with the property,
+    and the number of all answers. Answers to the same prompt may be correlated. The method is
+    Wilson's interval with the effective sample size, and with a quantile of Student's t.
 
     Kott, P. S. and Carr, D. A. (1997), Journal of Official Statistics 13; compared with others by
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
     Methodology 7.
     """
-    prompt_count = len(counts)
-    answer_count = sum(size for _, size in counts)
-    rate = sum(successes for successes, _ in counts) / answer_count
-    variance = fsum((successes - rate * size) ** 2 for successes, size in counts) / answer_count**2
+    prompt_count = len(successes_and_sizes)
+    answer_count = sum(prompt_answer_count for _, prompt_answer_count in successes_and_sizes)
+    rate = sum(successes for successes, _ in successes_and_sizes) / answer_count
+    variance = (
+        fsum(
+            (successes - rate * prompt_answer_count) ** 2
+            for successes, prompt_answer_count in successes_and_sizes
+        )
+        / answer_count**2
+    )
     variance *= prompt_count / (prompt_count - 1)
     # If prompts do not differ, each of them counts as one observation.
-    effective_n = rate * (1 - rate) / variance if variance > _MIN_VARIANCE else float(prompt_count)
-    sample_size = min(effective_n, float(answer_count))
+    effective_sample_size = (
+        rate * (1 - rate) / variance if variance > _MIN_VARIANCE else float(prompt_count)
+    )
+    sample_size = min(effective_sample_size, float(answer_count))
     quantile = _t_quantile(prompt_count - 1)
     wilson_divisor = 1 + quantile**2 / sample_size
     centre = (rate + quantile**2 / (2 * sample_size)) / wilson_divisor

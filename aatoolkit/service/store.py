@@ -239,18 +239,20 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
             problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")
             continue
         declared_table = TABLES[name]
-        input_columns = [str(column) for column in getattr(table, "column_names", table.columns)]
+        input_column_names = [
+            str(column) for column in getattr(table, "column_names", table.columns)
+        ]
         problems += [
             f"{name}.{column}: the table has no such column; "
             f"it has {', '.join(declared_table.column_names)}"
-            for column in input_columns
+            for column in input_column_names
             if column not in declared_table.column_names
         ]
         converted_columns = []
         for column in declared_table.columns:
             converted_columns.append(pa.nulls(len(table), column.arrow_type))
             try:
-                if column.name in input_columns:
+                if column.name in input_column_names:
                     converted_columns[-1] = _convert_column(column, table[column.name])
                 elif column.is_required:
                     raise ValueError("the required column is missing")
@@ -346,11 +348,11 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
         if name in tables and not is_file:
             for column_names, check_sql, message in _list_sql_checks(declared_table):
                 for row in connection.execute(f"{check_sql} LIMIT 1").fetchall():
-                    cell_texts = ", ".join(
+                    cells_text = ", ".join(
                         f"{column}={value!r}"
                         for column, value in zip(column_names, row, strict=True)
                     )
-                    problems.append(f"{name}.{'+'.join(column_names)}: {cell_texts} {message}")
+                    problems.append(f"{name}.{'+'.join(column_names)}: {cells_text} {message}")
     if problems:
         connection.close()
         raise StoreError(problems)
@@ -375,30 +377,41 @@ def _list_sql_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, st
     """
     from_sql = f"FROM store.{table.name}"
     for column in table.columns:
-        name = f'"{column.name}"'
+        quoted_name = f'"{column.name}"'
         allowed_sql = ", ".join(f"'{value}'" for value in column.values)
-        invalid_sql = f"{name} NOT IN ({allowed_sql})"
-        problem = f"is none of {allowed_sql}"
+        invalid_sql = f"{quoted_name} NOT IN ({allowed_sql})"
+        problem_text = f"is none of {allowed_sql}"
         if column.kind == "number":
-            invalid_sql = f"NOT isfinite({name})"
-            problem = "is not a finite number"
+            invalid_sql = f"NOT isfinite({quoted_name})"
+            problem_text = "is not a finite number"
         elif column.kind == "words":
-            unknown_sql = f" OR NOT list_has_all([{allowed_sql}], {name})" if allowed_sql else ""
-            invalid_sql = f"len({name}) <> list_aggregate({name}, 'count'){unknown_sql}"
-            problem = f"has a word that is none of {allowed_sql or 'text'}"
+            unknown_sql = (
+                f" OR NOT list_has_all([{allowed_sql}], {quoted_name})" if allowed_sql else ""
+            )
+            invalid_sql = (
+                f"len({quoted_name}) <> list_aggregate({quoted_name}, 'count'){unknown_sql}"
+            )
+            problem_text = f"has a word that is none of {allowed_sql or 'text'}"
         elif not allowed_sql:
             continue
-        yield [column.name], f"SELECT {name} {from_sql} WHERE {invalid_sql}", problem
-    if key := ", ".join(table.key):
-        sql = f"SELECT {key} {from_sql} GROUP BY {key} HAVING count(*) > 1"
-        yield table.key, sql, "is there more than once"
+        yield [column.name], f"SELECT {quoted_name} {from_sql} WHERE {invalid_sql}", problem_text
+    if key_columns_sql := ", ".join(table.key):
+        invalid_rows_sql = (
+            f"SELECT {key_columns_sql} {from_sql} GROUP BY {key_columns_sql} HAVING count(*) > 1"
+        )
+        yield table.key, invalid_rows_sql, "is there more than once"
     for parent_table, foreign_key_columns in table.parents:
-        key = ", ".join(foreign_key_columns)
-        parent_sql = f"SELECT {key} FROM store.{parent_table}"
-        problem = f"is not in {parent_table}"
+        key_columns_sql = ", ".join(foreign_key_columns)
+        parent_sql = f"SELECT {key_columns_sql} FROM store.{parent_table}"
+        problem_text = f"is not in {parent_table}"
         if parent_table == "answers":
             parent_sql = f"{parent_sql} WHERE outcome = 'answered'"
-            problem = "is no answer that was given"
-        has_key_sql = " AND ".join(f"{name} IS NOT NULL" for name in foreign_key_columns)
-        sql = f"SELECT {key} {from_sql} ANTI JOIN ({parent_sql}) USING ({key}) WHERE {has_key_sql}"
-        yield foreign_key_columns, sql, problem
+            problem_text = "is no answer that was given"
+        has_key_sql = " AND ".join(
+            f"{column_name} IS NOT NULL" for column_name in foreign_key_columns
+        )
+        invalid_rows_sql = (
+            f"SELECT {key_columns_sql} {from_sql} ANTI JOIN ({parent_sql}) "
+            f"USING ({key_columns_sql}) WHERE {has_key_sql}"
+        )
+        yield foreign_key_columns, invalid_rows_sql, problem_text

@@ -69,7 +69,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
-from aatoolkit._util.show import CellMarks, DisplayOptions, name_rows, show_as
+from aatoolkit._util.show import CellMarks, DisplayOptions, format_row_numbers, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
@@ -424,7 +424,9 @@ def _marks_and_remarks(
         is_undecided = equal_text_mask(frame["verdict"], CANNOT_SAY)
         reasons = [*frame["why"][is_undecided].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
-            rows_text = name_rows(frame.index, is_undecided & equal_text_mask(frame["why"], reason))
+            rows_text = format_row_numbers(
+                frame.index, is_undecided & equal_text_mask(frame["why"], reason)
+            )
             remarks.append(
                 f"{CANNOT_SAY}{f' ({rows_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
             )

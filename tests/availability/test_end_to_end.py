@@ -198,7 +198,7 @@ def test_a_reason_gives_empty_tables_with_it(read: Read, case: dict[str, Any]) -
         availability = frame.aa.availability
         assert {*availability["status"]} == {case["word"]}
         assert [*availability["cause"].dropna().unique()] == ([cause] if cause else [])
-        assert tables._status(name).startswith(("○ ", "– "))
+        assert tables._format_status(name).startswith(("○ ", "– "))
     assert tables.main["requests"].dtype == "Int64"
     assert tables.main.aa.aggregate(columns="requests").loc[0, "requests"] is pd.NA
     assert len(tables.drift) == 0

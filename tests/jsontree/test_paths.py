@@ -15,7 +15,7 @@ from aatoolkit.jsontree.paths import (
     format_json_path,
     format_key,
     format_path,
-    leaf_values,
+    list_leaf_paths_and_texts,
     parse_path,
 )
 
@@ -43,7 +43,7 @@ def test_a_pattern_is_parsed_as_it_was_formatted(steps: list[Step]) -> None:
     st.recursive(st.none() | st.text(max_size=3), lambda b: st.dictionaries(NAMES, b), max_leaves=9)
 )
 def test_the_path_of_a_leaf_leads_to_it(value: object) -> None:
-    for path, _ in leaf_values(value, "$"):
+    for path, _ in list_leaf_paths_and_texts(value, "$"):
         node = value
         for step in parse_path(path):
             assert isinstance(step, Field)

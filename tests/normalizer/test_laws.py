@@ -53,7 +53,7 @@ def lost(name: str, answer: Any) -> list[str]:
     held += [set() for _ in kept_below(name)]
     return [
         path(place)
-        for place, value in leaf_values(answer)
+        for place, value in list_leaf_paths_and_texts(answer)
         if kept.get(path(place)) != json.dumps(value, ensure_ascii=False)
         and not holds(name, place, value, held)
     ]
@@ -124,7 +124,7 @@ def canonical(value: Any, dtype: str) -> tuple[str, Any]:
     return ("json", value.item() if hasattr(value, "item") else value)
 
 
-def leaf_values(value: Any, place: Node = ()) -> Iterator[tuple[Node, Any]]:
+def list_leaf_paths_and_texts(value: Any, place: Node = ()) -> Iterator[tuple[Node, Any]]:
     inner: Any = ()
     if isinstance(value, dict):
         inner = value.items()
@@ -133,7 +133,7 @@ def leaf_values(value: Any, place: Node = ()) -> Iterator[tuple[Node, Any]]:
     if not inner or not value:
         yield place, value
     for key, item in inner:
-        yield from leaf_values(item, (*place, key))
+        yield from list_leaf_paths_and_texts(item, (*place, key))
 
 
 def path(place: Node) -> str:

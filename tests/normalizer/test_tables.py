@@ -122,7 +122,7 @@ def test_an_empty_table_shows_why_it_is_empty(answer: dict[str, object], reason:
     if stated["status"] == "not_connected":
         stated["reason"] = "Said so."
     tables = aa.normalize("domains", {**answer, "availability": stated})
-    assert tables._status("source_domains") == reason
+    assert tables._format_status("source_domains") == reason
     assert reason in repr(tables)
 
 

@@ -324,7 +324,7 @@ class ResponseScan:
         date_texts = (
             date_text
             for path_values in day_values
-            for date_text in path_values.vector.values_of_type(str)
+            for date_text in path_values.vector.list_values_of_type(str)
         )
         return {date_text[:10] for date_text in date_texts if DAY_PATTERN.match(date_text)}
 

@@ -1007,7 +1007,7 @@ def _read_response_details(response: HeldResponse) -> ResponseDetails:
     if response not in _DETAILS_BY_RESPONSE:
         response_details = _DETAILS_BY_RESPONSE[response] = ResponseDetails()
         is_small = response.body is not None and len(response.body) <= _MAX_BODY_BYTES
-        for table in ((response.tables() if is_small else None) or {}).values():
+        for table in ((response.load_tables() if is_small else None) or {}).values():
             response_details.add_table(table)
     return _DETAILS_BY_RESPONSE[response]
 

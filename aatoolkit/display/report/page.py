@@ -149,7 +149,9 @@ class _ReportPage:
             section_number, self._explainer
         )
         title_by_table = {table: capitalize(humanize(table)) for table in tables}
-        state_texts = [describe_availability(tables._status(table)) for table in title_by_table]
+        state_texts = [
+            describe_availability(tables._format_status(table)) for table in title_by_table
+        ]
         # What was measured in part says more than what was measured as a whole.
         availability_text = min(state_texts, key=lambda state: "◐○?●–".find(state[0]))
         affected_count = state_texts.count(availability_text)
@@ -171,7 +173,7 @@ class _ReportPage:
         for table in dict.fromkeys([*columns_by_open_table, *title_by_table]):
             is_open = table in columns_by_open_table
             table_heading = f"{escape(title_by_table[table])}, {counted(tables.rows[table], 'row')}"
-            table_status = describe_availability(tables._status(table))
+            table_status = describe_availability(tables._format_status(table))
             if tables.rows[table]:
                 data = self._plot_data(tables[table])
                 max_table_rows = self._max_rows if is_open else self._max_rows // 2 or 1

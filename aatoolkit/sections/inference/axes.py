@@ -573,7 +573,7 @@ class JsonStructure:
             for key in (items if step_type is Entries else range(first_position, len(items)))
         ]
         steps = (*widen_to_all_elements(main_container[0]), step_type())
-        parent_rows = [parent_row for parent_row, _ in rows_and_keys]
+        parent_positions = [parent_row for parent_row, _ in rows_and_keys]
         keys = [key for _, key in rows_and_keys]
         containers_and_names = [*containers]
         if lists_of_names is not None:
@@ -590,7 +590,7 @@ class JsonStructure:
         new_row_set = RowSet(
             steps,
             row_set,
-            parent_rows,
+            parent_positions,
             keys,
             container_path,
             first_position,
@@ -612,7 +612,7 @@ class JsonStructure:
         ]
         if first_position:
             header_path = (*bind_to_row(main_container[0]), Position(0), Elements())
-            header_names = [main_container[1][parent_row][0] for parent_row in parent_rows]
+            header_names = [main_container[1][parent_row][0] for parent_row in parent_positions]
             row_group = ListGroup(steps, paths_and_values[0][1])
             paths_and_values = self._split_into_columns(row_group, (header_path, header_names))
         self.row_sets.append(new_row_set)

@@ -73,7 +73,7 @@ topBrands[].previousAnswerCount
 @register_section("overview")
 def overview(observations: Observations) -> SectionResponse:
     """Return the section ``overview``: key figures, key figures by day, brands and engines."""
-    reasons = mentions_reason, citations_reason = (
+    no_measure_reasons = mentions_reason, citations_reason = (
         explain_no_mentions(observations),
         explain_no_own_citations(observations),
     )
@@ -92,7 +92,7 @@ def overview(observations: Observations) -> SectionResponse:
             "topBrands": _list_top_brands(observations),
             "engines": _list_engine_measures(observations),
         },
-        find_answers_availability(observations, reasons=reasons, fields=state_by_path),
+        find_answers_availability(observations, reasons=no_measure_reasons, fields=state_by_path),
     )
 
 
@@ -157,17 +157,21 @@ def _compute_key_figures(observations: Observations, table_prefix: str = "") -> 
 
 def _compute_daily_key_figures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per day of the window: its key figures."""
-    measures = measure_focus_brands(observations, BY_DAY)
-    citation_counts = count_citations(observations, BY_DAY)
+    measures_by_day = measure_focus_brands(observations, BY_DAY)
+    citation_counts_by_day = count_citations(observations, BY_DAY)
     days = (
-        observations.window.start + timedelta(days=offset)
-        for offset in range(observations.window.days)
+        observations.window.start + timedelta(days=day_offset)
+        for day_offset in range(observations.window.days)
     )
     return [
         {
             "date": day,
             **select_fields(
-                {"answer_count": 0, **measures.get(day, {}), **citation_counts.get(day, {})},
+                {
+                    "answer_count": 0,
+                    **measures_by_day.get(day, {}),
+                    **citation_counts_by_day.get(day, {}),
+                },
                 "answerCount mentionCount mentionRate shareOfVoice averagePosition positionCount"
                 " brandMentionCount allMentionCount citationCount",
                 brandMentionCount="voice_count",
@@ -179,10 +183,12 @@ def _compute_daily_key_figures(observations: Observations) -> list[JsonObject]:
     ]
 
 
-def _find_previous_by_brand(observations: Observations) -> dict[str, JsonObject]:
+def _find_previous_brand_measures(observations: Observations) -> dict[str, JsonObject]:
     """Return a dict from brand to its measures in the previous window."""
-    rows = measure_brands(observations, PREVIOUS_PREFIX) if observations.has_previous_window else []
-    return {row["brand"]: row for row in rows}
+    brand_rows = (
+        measure_brands(observations, PREVIOUS_PREFIX) if observations.has_previous_window else []
+    )
+    return {row["brand"]: row for row in brand_rows}
 
 
 def _list_top_brands(observations: Observations) -> list[JsonObject]:
@@ -190,10 +196,10 @@ def _list_top_brands(observations: Observations) -> list[JsonObject]:
 
     The change is from the window before to the requested window.
     """
-    previous_by_brand = _find_previous_by_brand(observations)
+    previous_measures_by_brand = _find_previous_brand_measures(observations)
     brand_objects = []
     for row in measure_brands(observations):
-        previous_measures = previous_by_brand.get(row["brand"], {})
+        previous_measures = previous_measures_by_brand.get(row["brand"], {})
         mention_rates = previous_measures.get("mention_rate"), row["mention_rate"]
         brand_objects.append(
             {
@@ -214,16 +220,16 @@ def _list_top_brands(observations: Observations) -> list[JsonObject]:
 
 def _list_engine_measures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per engine: the measures of its answers."""
-    measures = measure_focus_brands(observations, BY_ENGINE)
+    measures_by_engine = measure_focus_brands(observations, BY_ENGINE)
     return [
         select_fields(
-            {"answer_count": 0, **row, **measures.get(row["engine"], {})},
+            {"answer_count": 0, **row, **measures_by_engine.get(row["engine"], {})},
             "engine answerCount mentionCount mentionRate lastRunDay",
         )
         for row in observations.fetch_rows(
             "SELECT engine, configured, last_run_day FROM scoped_engines ORDER BY engine"
         )
-        if row["configured"] or row["engine"] in measures
+        if row["configured"] or row["engine"] in measures_by_engine
     ]
 
 
@@ -352,7 +358,7 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 
 def _make_leaderboard(observations: Observations) -> list[JsonObject]:
     """Return a list of brands by rank, with measures in the requested window and the one before."""
-    previous_by_brand = _find_previous_by_brand(observations)
+    previous_measures_by_brand = _find_previous_brand_measures(observations)
     return [
         {
             **select_fields(
@@ -364,7 +370,7 @@ def _make_leaderboard(observations: Observations) -> list[JsonObject]:
             ),
             **add_previous_prefix(
                 select_fields(
-                    previous_by_brand.get(row["brand"], {}),
+                    previous_measures_by_brand.get(row["brand"], {}),
                     _COMPARED_MEASURES,
                     allMentionCount="all_voice_count",
                 )
@@ -414,10 +420,14 @@ ORDER BY occurrences DESC, claim_id
 def perception(observations: Observations) -> SectionResponse:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
     sentiment_rows = [
-        {"brand": row["brand"], **_select_sentiment(row), **select_fields(row, "own mentionCount")}
-        for row in measure_brands(observations)
+        {
+            "brand": measures["brand"],
+            **_select_sentiment(measures),
+            **select_fields(measures, "own mentionCount"),
+        }
+        for measures in measure_brands(observations)
     ]
-    day_rows = measure_focus_brands(observations, BY_DAY).items()
+    days_and_measures = measure_focus_brands(observations, BY_DAY).items()
     reason_by_field = {
         "sentiment": explain_no_rows(observations, "mentions"),
         "sentimentTrend": explain_no_mentions(observations),
@@ -435,9 +445,9 @@ def perception(observations: Observations) -> SectionResponse:
         {
             "sentiment": sentiment_rows,
             "sentimentTrend": [
-                {"date": day, **_select_sentiment(row)}
-                for day, row in day_rows
-                if row["scored_count"]
+                {"date": day, **_select_sentiment(measures)}
+                for day, measures in days_and_measures
+                if measures["scored_count"]
             ],
             "attributes": observations.fetch_rows(_ATTRIBUTES_SQL),
             "claims": observations.fetch_rows(_CLAIMS_SQL),
@@ -521,7 +531,7 @@ FROM store.projects CROSS JOIN counted WHERE host = $host
 @register_section("prompts")
 def prompts(observations: Observations) -> SectionResponse:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
-    rows = _list_prompts(observations)
+    prompt_objects = _list_prompts(observations)
     account_fields = observations.fetch_row(_ACCOUNT_SQL)
     state_by_path = {
         f"account.{field_name}": State("unavailable", "This is not known of the account.")
@@ -532,8 +542,12 @@ def prompts(observations: Observations) -> SectionResponse:
     return SectionResponse(
         {
             "account": account_fields,
-            "rows": rows,
-            "paging": {"offset": 0, "limit": max(_PAGE_SIZE, len(rows)), "total": len(rows)},
+            "rows": prompt_objects,
+            "paging": {
+                "offset": 0,
+                "limit": max(_PAGE_SIZE, len(prompt_objects)),
+                "total": len(prompt_objects),
+            },
         },
         find_answers_availability(
             observations,
@@ -545,8 +559,8 @@ def prompts(observations: Observations) -> SectionResponse:
 
 def _list_prompts(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per prompt: its properties and measures."""
-    measures = measure_focus_brands(observations, BY_PROMPT)
-    citation_counts = count_citations(observations, BY_PROMPT)
+    measures_by_prompt = measure_focus_brands(observations, BY_PROMPT)
+    citation_counts_by_prompt = count_citations(observations, BY_PROMPT)
     runs_by_prompt = _find_runs_by_prompt(observations)
     prompt_objects = []
     for row in observations.fetch_rows(_PROMPTS_SQL):
@@ -561,8 +575,8 @@ def _list_prompts(observations: Observations) -> list[JsonObject]:
                 **select_fields(
                     {
                         "answer_count": 0,
-                        **measures.get(prompt_id, {}),
-                        **citation_counts.get(prompt_id, {}),
+                        **measures_by_prompt.get(prompt_id, {}),
+                        **citation_counts_by_prompt.get(prompt_id, {}),
                     },
                     f"{_PROMPT_MEASURES} averagePosition sentimentScore positionCount scoredCount"
                     " ownCitationCount",
@@ -601,16 +615,17 @@ def _find_runs_by_prompt(observations: Observations) -> dict[str, list[JsonObjec
 
     The object has the latest run of the prompt on the engine, and the measures of its answers.
     """
-    measures = measure_focus_brands(observations, BY_PROMPT_AND_ENGINE)
+    measures_by_group = measure_focus_brands(observations, BY_PROMPT_AND_ENGINE)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
-    is_measured = explain_no_mentions(observations) is None
-    for row in observations.fetch_rows(_LATEST_RUNS_SQL, measured=is_measured):
+    has_focus_mentions = explain_no_mentions(observations) is None
+    for row in observations.fetch_rows(_LATEST_RUNS_SQL, measured=has_focus_mentions):
         prompt_and_engine = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
                 **select_fields(row, "engine mentioned position lastRunDay"),
                 **select_fields(
-                    {"answer_count": 0, **measures.get(prompt_and_engine, {})}, _PROMPT_MEASURES
+                    {"answer_count": 0, **measures_by_group.get(prompt_and_engine, {})},
+                    _PROMPT_MEASURES,
                 ),
                 **_find_previous_measures(
                     observations, BY_PROMPT_AND_ENGINE, prompt_and_engine, _PROMPT_MEASURES
@@ -676,13 +691,19 @@ def chats(observations: Observations) -> SectionResponse:
     chat_ids = [row["chatId"] for row in chat_rows]
     for field_name, sql in _SQL_BY_CHAT_FIELD.items():
         items_by_chat: dict[str, list[Any]] = {chat_id: [] for chat_id in chat_ids}
-        for item in observations.fetch_rows(sql, chats=chat_ids):
-            chat_id = item.pop("chat_id")
-            items_by_chat[chat_id].append(item["query"] if field_name == "fanouts" else item)
+        for item_row in observations.fetch_rows(sql, chats=chat_ids):
+            chat_id = item_row.pop("chat_id")
+            items_by_chat[chat_id].append(
+                item_row["query"] if field_name == "fanouts" else item_row
+            )
         for row in chat_rows:
             # An engine that hides its query expansions leaves them unknown, not empty.
             row[field_name] = items_by_chat[row["chatId"]] or (None if row[field_name] else [])
-    sampling_note = {"returned": len(chat_rows), "matched": matched_count, "method": "most_recent"}
+    sampling_object = {
+        "returned": len(chat_rows),
+        "matched": matched_count,
+        "method": "most_recent",
+    }
     reason = f"Sampled answers: {len(chat_rows)} of {matched_count} matching answers returned"
     availability = find_answers_availability(
         observations,
@@ -698,4 +719,4 @@ def chats(observations: Observations) -> SectionResponse:
     )
     if matched_count and availability.status == "unavailable":
         availability = replace(availability, status="partial")
-    return SectionResponse({"sampling": sampling_note, "chats": chat_rows}, availability)
+    return SectionResponse({"sampling": sampling_object, "chats": chat_rows}, availability)

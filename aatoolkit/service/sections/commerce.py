@@ -122,43 +122,47 @@ def ads(observations: Observations) -> SectionResponse:
     The brand filter selects advertisers. Shares are still of the advertisements of all advertisers,
     or of all answers.
     """
-    engines = observations.fetch_rows(_AD_ENGINES_SQL)
+    engine_rows = observations.fetch_rows(_AD_ENGINES_SQL)
     body = {
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
         "observations": observations.fetch_rows(_AD_LIST_SQL),
         "advertisers": observations.fetch_rows(_ADVERTISERS_SQL),
-        "engineSupport": {row["engine"]: row["support"] for row in engines},
+        "engineSupport": {row["engine"]: row["support"] for row in engine_rows},
     }
-    totals = observations.fetch_row(_AD_TOTALS_SQL)
-    if totals["answersChecked"] and observations.has_rows("ads"):
-        body["totals"] = totals
-    return SectionResponse(body, _find_ads_availability(observations, engines, body))
+    totals_row = observations.fetch_row(_AD_TOTALS_SQL)
+    if totals_row["answersChecked"] and observations.has_rows("ads"):
+        body["totals"] = totals_row
+    return SectionResponse(body, _find_ads_availability(observations, engine_rows, body))
 
 
 def _find_ads_availability(
-    observations: Observations, engines: list[JsonObject], body: JsonObject
+    observations: Observations, engine_rows: list[JsonObject], body: JsonObject
 ) -> SectionAvailability:
     """Return the availability of the section ``ads``.
 
     It names the engines (AI assistants) without advertisements, and those whose answers were not
-    examined for advertisements. ``engines`` has a row per engine that says whether it has
+    examined for advertisements. ``engine_rows`` has a row per engine that says whether it has
     advertisements; ``body`` has the fields of the section.
     """
     state_by_engine = {
-        row["engine"]: State(row["status"], row["reason"]) for row in engines if row["status"]
+        row["engine"]: State(row["status"], row["reason"]) for row in engine_rows if row["status"]
     }
-    unexamined_engines = [
-        row["label"] for row in engines if row["support"] == "not_checked" and row["answered"]
+    unexamined_engine_labels = [
+        row["label"] for row in engine_rows if row["support"] == "not_checked" and row["answered"]
     ]
-    if engines and all(row["support"] == "not_applicable" for row in engines):
+    if engine_rows and all(row["support"] == "not_applicable" for row in engine_rows):
         reason = " ".join(str(state.reason) for state in state_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
     if empty_reason := explain_no_rows(observations, "ads"):
         return SectionAvailability("unavailable", empty_reason, engines=state_by_engine)
     answer_count = body["totals"]["answersChecked"]
-    reason = f"Answers of {', '.join(unexamined_engines)} were not examined for advertisements."
+    reason = (
+        f"Answers of {', '.join(unexamined_engine_labels)} were not examined for advertisements."
+    )
     availability = find_answers_availability(
-        observations, sample_count=answer_count, reasons=[reason] if unexamined_engines else ()
+        observations,
+        sample_count=answer_count,
+        reasons=[reason] if unexamined_engine_labels else (),
     )
     availability = replace(availability, engines={**availability.engines, **state_by_engine})
     if answer_count:
@@ -296,15 +300,19 @@ def shopping(observations: Observations) -> SectionResponse:
     }
     if reason := explain_no_rows(observations, "product_mentions"):
         return SectionResponse(body, SectionAvailability("unavailable", reason))
-    totals = observations.fetch_row(_SHOPPING_TOTALS_SQL)
-    engine_labels = observations.fetch_column(_UNEXAMINED_ENGINES_SQL)
-    reasons = [f"Answers of {', '.join(engine_labels)} were not examined."] if engine_labels else ()
-    availability = find_answers_availability(
-        observations, sample_count=totals["answersWithShopping"], reasons=reasons
+    totals_row = observations.fetch_row(_SHOPPING_TOTALS_SQL)
+    unexamined_engine_labels = observations.fetch_column(_UNEXAMINED_ENGINES_SQL)
+    reasons = (
+        [f"Answers of {', '.join(unexamined_engine_labels)} were not examined."]
+        if unexamined_engine_labels
+        else ()
     )
-    if not totals["answersChecked"]:
+    availability = find_answers_availability(
+        observations, sample_count=totals_row["answersWithShopping"], reasons=reasons
+    )
+    if not totals_row["answersChecked"]:
         return SectionResponse(body, replace(availability, status="unavailable"))
-    body["totals"] = totals
+    body["totals"] = totals_row
     body["brands"] = observations.fetch_rows(_SHOPPING_BRANDS_SQL)
     body["products"] = observations.fetch_rows(_PRODUCTS_SQL)
     body["merchants"] = observations.fetch_rows(_MERCHANTS_SQL)
@@ -464,35 +472,36 @@ def conversions(observations: Observations) -> SectionResponse:
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
         )
     # The last day whose conversions count; None if they are not recorded.
-    last_day: date | None = analytics_row["conversions_through"]
-    if last_day is None and observations.has_rows("conversions"):
-        last_day = observations.window.end
-    day_count_row = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
+    last_complete_day: date | None = analytics_row["conversions_through"]
+    if last_complete_day is None and observations.has_rows("conversions"):
+        last_complete_day = observations.window.end
+    day_count_row = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_complete_day)
     if not day_count_row["days"]:
         reason_sentence = "No visits were recorded in this window."
         reason = explain_no_rows(observations, "visits") or reason_sentence
         return SectionResponse(body, SectionAvailability("unavailable", reason))
     has_currency = analytics_row["source"]["currency"] is not None
     is_measured = day_count_row["measured"]
-    parameters = {"through": last_day, "priced": has_currency, "measured": is_measured}
-    body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
-    body["engines"] = observations.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
+    sql_parameters = {"through": last_complete_day, "priced": has_currency, "measured": is_measured}
+    body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **sql_parameters)
+    body["engines"] = observations.fetch_rows(_VISITS_BY_ENGINE_SQL, **sql_parameters)
     body["landingPages"] = observations.fetch_rows(
-        _VISITS_BY_PAGE_SQL, **parameters, counted=are_citations_counted(observations)
+        _VISITS_BY_PAGE_SQL, **sql_parameters, counted=are_citations_counted(observations)
     )
-    body["daily"] = observations.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
+    body["daily"] = observations.fetch_rows(_VISITS_BY_DAY_SQL, through=last_complete_day)
     reasons = []
     state_by_path = {}
     if day_count_row["days"] < observations.window.days:
-        missing_days = observations.window.days - day_count_row["days"]
+        missing_day_count = observations.window.days - day_count_row["days"]
         reasons.append(
-            f"{missing_days} of {observations.window.days} days in the window have no record."
+            f"{missing_day_count} of {observations.window.days} days in the window have no record."
         )
-    if last_day is None or last_day < day_count_row["last_day"]:
+    if last_complete_day is None or last_complete_day < day_count_row["last_day"]:
         reason_sentence = "Conversions are not recorded."
-        if last_day is not None:
+        if last_complete_day is not None:
             reason_sentence = (
-                f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
+                f"Conversions are complete up to {last_complete_day.isoformat()}; "
+                "later days are left out."
             )
         reasons.append(reason_sentence)
         field_state = State("partial" if is_measured else "unavailable", reason_sentence)
@@ -500,8 +509,10 @@ def conversions(observations: Observations) -> SectionResponse:
     if not has_currency:
         field_state = State("unavailable", "The analytics property records no revenue.")
         state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), field_state)
-    inseparable_engines = observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day)
-    if inseparable_labels := [row["label"] for row in inseparable_engines if row["inseparable"]]:
+    unmeasured_engine_rows = observations.fetch_rows(
+        _TRAFFIC_ENGINES_SQL, through=last_complete_day
+    )
+    if inseparable_labels := [row["label"] for row in unmeasured_engine_rows if row["inseparable"]]:
         reasons.append(
             f"{', '.join(inseparable_labels)} traffic cannot be separated from other traffic."
         )
@@ -512,6 +523,8 @@ def conversions(observations: Observations) -> SectionResponse:
         sample_count=body["totals"]["aiSessions"],
         as_of=min(observations.as_of, recording_end),
         fields=state_by_path,
-        engines={row["engine"]: State(row["status"], row["reason"]) for row in inseparable_engines},
+        engines={
+            row["engine"]: State(row["status"], row["reason"]) for row in unmeasured_engine_rows
+        },
     )
     return SectionResponse(body, availability)

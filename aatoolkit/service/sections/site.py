@@ -173,13 +173,15 @@ def crawl(observations: Observations) -> SectionResponse:
                 "not_connected", reason, requires=tuple(missing_settings)
             )
             return SectionResponse(body, availability)
-    totals = observations.fetch_row(_CRAWL_TOTALS_SQL)
-    availability = _find_crawl_availability(observations, totals)
+    totals_row = observations.fetch_row(_CRAWL_TOTALS_SQL)
+    availability = _find_crawl_availability(observations, totals_row)
     if availability.status != "unavailable":
         # Without requests all totals are 0; else a total that no request recorded is null.
-        total_by_name = {name: totals[name] for name in _TOTAL_COLUMNS}
+        total_by_name = {name: totals_row[name] for name in _TOTAL_COLUMNS}
         total_by_name["uniquePaths"] = total_by_name["uniquePaths"] or None
-        body["totals"] = total_by_name if totals["uniqueBots"] else dict.fromkeys(_TOTAL_COLUMNS, 0)
+        body["totals"] = (
+            total_by_name if totals_row["uniqueBots"] else dict.fromkeys(_TOTAL_COLUMNS, 0)
+        )
         body["bots"] = observations.fetch_rows(_CRAWLERS_SQL)
         timestamps_sql = f"WITH {_TIME_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
         body["series"]["timestamps"] = observations.fetch_column(timestamps_sql, bucket=time_unit)
@@ -195,12 +197,12 @@ def crawl(observations: Observations) -> SectionResponse:
 
 
 def _find_crawl_availability(
-    observations: Observations, totals: Mapping[str, Any]
+    observations: Observations, totals_row: Mapping[str, Any]
 ) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``crawl``.
 
-    It is ``partial`` if some hours were not recorded. ``totals`` has the number of requests, and
-    how many of them have no value in an optional column.
+    It is ``partial`` if some hours were not recorded. ``totals_row`` has the number of requests,
+    and how many of them have no value in an optional column.
     """
     requested_engines = observations.scope.filter_values("engine")
     if requested_engines and not observations.fetch_value(
@@ -208,23 +210,23 @@ def _find_crawl_availability(
     ):
         reason = f"No crawler of {', '.join(requested_engines)} is known."
         return SectionAvailability("unavailable", reason)
-    hour_counts = observations.fetch_row(_RECORDED_HOURS_SQL)
-    expected_hours = 24 * observations.window.days
-    missing_hours = expected_hours - hour_counts["hours"]
-    if missing_hours == expected_hours:
+    hour_count_row = observations.fetch_row(_RECORDED_HOURS_SQL)
+    expected_hour_count = 24 * observations.window.days
+    missing_hour_count = expected_hour_count - hour_count_row["hours"]
+    if missing_hour_count == expected_hour_count:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
     state_by_path = {}
     for column, json_paths in _JSON_PATHS_BY_COLUMN.items():
-        if request_count := totals[f"without_{column}"]:
-            status = "unavailable" if request_count == totals["requests"] else "partial"
-            reason = f"Not recorded for {request_count} of {totals['requests']} requests."
+        if request_count := totals_row[f"without_{column}"]:
+            status = "unavailable" if request_count == totals_row["requests"] else "partial"
+            reason = f"Not recorded for {request_count} of {totals_row['requests']} requests."
             state_by_path.update(dict.fromkeys(json_paths, State(status, reason)))
     return SectionAvailability(
-        "partial" if missing_hours else "available",
-        f"{missing_hours} of {expected_hours} hours in the window have no record."
-        if missing_hours
+        "partial" if missing_hour_count else "available",
+        f"{missing_hour_count} of {expected_hour_count} hours in the window have no record."
+        if missing_hour_count
         else None,
-        as_of=totals["last_seen"] or hour_counts["last_hour"],
+        as_of=totals_row["last_seen"] or hour_count_row["last_hour"],
         fields=state_by_path,
     )
 

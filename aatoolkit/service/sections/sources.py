@@ -64,11 +64,11 @@ def _find_availability(observations: Observations, *json_paths: str) -> SectionA
     state_by_path = {}
     if hiding_engines:
         reason = " ".join(f"{label} shows cited sources only." for label in hiding_engines)
-        do_all_hide = not observations.fetch_value(
+        is_hidden_by_all = not observations.fetch_value(
             "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
             " WHERE exposes_retrieval IS NOT FALSE"
         )
-        retrieval_state = State("not_applicable" if do_all_hide else "partial", reason)
+        retrieval_state = State("not_applicable" if is_hidden_by_all else "partial", reason)
         state_by_path = dict.fromkeys(json_paths, retrieval_state)
     answer_count = observations.fetch_value("SELECT count(*) FROM named_answers")
     return find_answers_availability(observations, sample_count=answer_count, fields=state_by_path)
@@ -233,8 +233,8 @@ def urls(observations: Observations) -> SectionResponse:
     availability = _find_availability(observations, "items[].retrievalCount")
     page_rows = observations.fetch_rows(_CITED_PAGES_SQL)
     item_count = None if availability.status == "unavailable" else len(page_rows)
-    page_info = {"nextCursor": None, "hasMore": False, "total": item_count}
-    return SectionResponse({"items": page_rows, "paging": page_info}, availability)
+    paging_object = {"nextCursor": None, "hasMore": False, "total": item_count}
+    return SectionResponse({"items": page_rows, "paging": paging_object}, availability)
 
 
 # --- gaps --------------------------------------------------------------------------------------
@@ -357,16 +357,16 @@ def gaps(observations: Observations) -> SectionResponse:
         reason = reason or "No competitor is tracked."
     if reason:
         return SectionResponse(body, SectionAvailability("unavailable", reason))
-    topic_counts = observations.fetch_row(
+    topic_count_row = observations.fetch_row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
     reason_sentence = (
-        f"Answers to prompts without a topic, {topic_counts['n']} of {topic_counts['answers']},"
-        " are in none of the topics."
+        f"Answers to prompts without a topic, {topic_count_row['n']} of "
+        f"{topic_count_row['answers']}, are in none of the topics."
     )
     availability = find_answers_availability(
         observations,
-        fields={"topicGaps": State("partial", reason_sentence)} if topic_counts["n"] else {},
+        fields={"topicGaps": State("partial", reason_sentence)} if topic_count_row["n"] else {},
     )
     if availability.status == "unavailable":
         return SectionResponse(body, availability)
@@ -463,22 +463,22 @@ def _find_fanouts_availability(observations: Observations) -> SectionAvailabilit
 
     It names the engines (AI assistants) that hide their search queries.
     """
-    engines = observations.fetch_rows(_FANOUT_ENGINES_SQL)
-    label_by_engine = {row["engine"]: row["label"] for row in engines if row["hides"]}
+    engine_rows = observations.fetch_rows(_FANOUT_ENGINES_SQL)
+    label_by_engine = {row["engine"]: row["label"] for row in engine_rows if row["hides"]}
     state_by_engine = {
         engine: State("not_applicable", _explain_hidden_queries([label]))
         for engine, label in label_by_engine.items()
     }
-    if engines and len(label_by_engine) == len(engines):
+    if engine_rows and len(label_by_engine) == len(engine_rows):
         reason = _explain_hidden_queries(label_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
     if empty_reason := explain_no_rows(observations, "fanouts"):
         return SectionAvailability("unavailable", empty_reason, engines=state_by_engine)
-    hiding_engines = [row["label"] for row in engines if row["hides"] and row["answered"]]
+    hiding_engines = [row["label"] for row in engine_rows if row["hides"] and row["answered"]]
     availability = find_answers_availability(
         observations, reasons=[_explain_hidden_queries(hiding_engines)] if hiding_engines else ()
     )
-    if hiding_engines and not any(row["answered"] and not row["hides"] for row in engines):
+    if hiding_engines and not any(row["answered"] and not row["hides"] for row in engine_rows):
         availability = replace(availability, status="unavailable", sample_count=0)
     return replace(availability, engines={**availability.engines, **state_by_engine})
 

@@ -195,20 +195,20 @@ def impact(observations: Observations) -> SectionResponse:
         metric_name for metric_name, reason in reason_by_metric.items() if reason is None
     }
     has_experiments = observations.has_rows("experiments")
-    experiments = (
+    experiment_rows = (
         observations.fetch_rows(_EXPERIMENTS_SQL, about=find_focus_brands(observations))
         if has_experiments
         else []
     )
-    outcomes = [_measure_outcome(row, countable_metrics) for row in experiments]
-    body = {"actions": outcomes, "annotations": observations.fetch_rows(_ANNOTATIONS_SQL)}
+    outcome_objects = [_measure_outcome(row, countable_metrics) for row in experiment_rows]
+    body = {"actions": outcome_objects, "annotations": observations.fetch_rows(_ANNOTATIONS_SQL)}
     reasons = [
-        *_describe_small_samples(outcomes, bool(countable_metrics)),
+        *_describe_small_samples(outcome_objects, bool(countable_metrics)),
         *filter(None, reason_by_metric.values()),
     ]
     status = "partial" if reasons else "available"
     sample_count = 0
-    if not outcomes:
+    if not outcome_objects:
         default_reason = "No completed action is measured in this window."
         reasons = [
             default_reason
@@ -216,10 +216,10 @@ def impact(observations: Observations) -> SectionResponse:
             else "The store holds no completed actions for this project."
         ]
         status = "unavailable"
-    elif not any(outcome["metrics"] for outcome in outcomes):
+    elif not any(outcome_object["metrics"] for outcome_object in outcome_objects):
         status = "insufficient_sample" if countable_metrics else "unavailable"
-    for outcome in outcomes:
-        for metric in outcome["metrics"][:1]:
+    for outcome_object in outcome_objects:
+        for metric in outcome_object["metrics"][:1]:
             sample_count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
     reason = " ".join(reasons) or None
     return SectionResponse(
@@ -235,30 +235,36 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
     """
     rows_by_window = experiment["samples"]
     sample_sizes = [_sum_column(rows, "answers") for rows in rows_by_window]
-    is_early = experiment["days_after"] < _MIN_DAYS_AFTER_ACTION or sample_sizes[1] < _MIN_ANSWERS
-    is_measured = not is_early and sample_sizes[0] >= _MIN_ANSWERS
+    is_too_early = (
+        experiment["days_after"] < _MIN_DAYS_AFTER_ACTION or sample_sizes[1] < _MIN_ANSWERS
+    )
+    is_measured = not is_too_early and sample_sizes[0] >= _MIN_ANSWERS
     metric_names = [
         name
         for name in experiment["metrics"] or _COUNT_COLUMN_BY_METRIC
         if is_measured and name in countable_metrics
     ]
     metrics = [_compare_metric(name, rows_by_window) for name in metric_names]
-    control = None
+    control_object = None
     has_control = is_measured and "mentionRate" in countable_metrics
     if has_control and experiment["prompt_ids"] is not None and experiment["control"] is not None:
-        change = experiment["control_change"]
-        control = {"description": experiment["control"], "metric": "mentionRate", "change": change}
+        control_change = experiment["control_change"]
+        control_object = {
+            "description": experiment["control"],
+            "metric": "mentionRate",
+            "change": control_change,
+        }
     return {
         **select_fields(experiment, "actionId title completedOn before after"),
-        "verdict": "too_early" if is_early else metrics[0]["verdict"] if metrics else None,
+        "verdict": "too_early" if is_too_early else metrics[0]["verdict"] if metrics else None,
         "metrics": metrics,
-        "control": control,
+        "control": control_object,
     }
 
 
-def _sum_column(rows: list[JsonObject], column: str) -> int:
+def _sum_column(rows: list[JsonObject], column_name: str) -> int:
     """Return the sum of the values in one column of the rows."""
-    return sum(row[column] for row in rows)
+    return sum(row[column_name] for row in rows)
 
 
 def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) -> JsonObject:
@@ -271,27 +277,37 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
     is_rate = metric_name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     estimates: list[JsonObject] = []
-    rates: list[float] = []
+    window_rates: list[float] = []
 
     for window_index, rows in enumerate(rows_by_window):
         metric_total = _sum_column(rows, count_column)
         sample_size = _sum_column(rows, "answers")
-        low = None
-        high = None
+        interval_low = None
+        interval_high = None
         if is_rate and len(rows) >= _MIN_PROMPTS:
-            low, high = clustered_interval([(row[count_column], row["answers"]) for row in rows])
-        rates.append(metric_total / sample_size)
-        estimate_value = rates[-1] if is_rate else metric_total
+            interval_low, interval_high = clustered_interval(
+                [(row[count_column], row["answers"]) for row in rows]
+            )
+        window_rates.append(metric_total / sample_size)
+        estimate_value = window_rates[-1] if is_rate else metric_total
         estimates.append(
-            {"value": estimate_value, "sampleCount": sample_size, "ciLow": low, "ciHigh": high}
+            {
+                "value": estimate_value,
+                "sampleCount": sample_size,
+                "ciLow": interval_low,
+                "ciHigh": interval_high,
+            }
         )
         for row in rows:
-            counts = counts_by_prompt.setdefault(row["prompt_id"], [0, 0, 0, 0])
-            counts[2 * window_index : 2 * window_index + 2] = row[count_column], row["answers"]
+            prompt_counts = counts_by_prompt.setdefault(row["prompt_id"], [0, 0, 0, 0])
+            prompt_counts[2 * window_index : 2 * window_index + 2] = (
+                row[count_column],
+                row["answers"],
+            )
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
     value_before, value_after = (estimate["value"] for estimate in estimates)
-    verdict = "improved" if rates[1] > rates[0] else "declined"
+    verdict = "improved" if window_rates[1] > window_rates[0] else "declined"
     return {
         "metric": metric_name,
         "unit": "fraction" if is_rate else "count",
@@ -304,27 +320,28 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
     }
 
 
-def _describe_small_samples(outcomes: list[JsonObject], is_countable: bool) -> list[str]:
+def _describe_small_samples(outcome_objects: list[JsonObject], is_countable: bool) -> list[str]:
     """Return sentences that say how many actions have too few answers or prompts for a verdict.
 
-    ``outcomes`` are the measured actions. ``is_countable`` says whether any metric can be measured
-    for the project.
+    ``outcome_objects`` are the measured actions. ``is_countable`` says whether any metric can be
+    measured for the project.
     """
-    verdicts = [outcome["verdict"] for outcome in outcomes]
+    verdicts = [outcome_object["verdict"] for outcome_object in outcome_objects]
     untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
-        for outcome in outcomes
-        for metric in outcome["metrics"]
+        for outcome_object in outcome_objects
+        for metric in outcome_object["metrics"]
     )
     few_prompts_text = f"about fewer than {_MIN_PROMPTS} prompts, too few to detect a change."
-    shortages = (
+    counts_and_texts = (
         (verdicts.count("too_early"), "has", "have", "too little data after completion."),
         (verdicts.count(None) * is_countable, "has", "have", "too little data before completion."),
         (untested_count, "is", "are", few_prompts_text),
     )
     return [
-        f"{count} of {len(outcomes)} completed actions {singular if count == 1 else plural} {text}"
-        for count, singular, plural, text in shortages
+        f"{count} of {len(outcome_objects)} completed actions "
+        f"{singular_verb if count == 1 else plural_verb} {shortage_text}"
+        for count, singular_verb, plural_verb, shortage_text in counts_and_texts
         if count
     ]
 
@@ -481,26 +498,28 @@ def insights(observations: Observations) -> SectionResponse:
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionResponse({"summary": empty_summary, "insights": []}, availability)
-    changes = [
-        change
+    metric_changes = [
+        metric_change
         for row in observations.fetch_rows(_CHANGES_SQL)
-        if (change := _measure_metric_change(row))
+        if (metric_change := _measure_metric_change(row))
     ]
-    p_values = adjust_p_values([p_value_of_change(change["prompts"]) for change in changes])
-    notable_insights = [
-        _build_insight(observations, change, p_value)
-        | {"detectedAt": availability.as_of, "state": change["state"]}
-        for change, p_value in zip(changes, p_values, strict=True)
-        if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None
+    p_values = adjust_p_values(
+        [p_value_of_change(metric_change["prompts"]) for metric_change in metric_changes]
+    )
+    insight_objects = [
+        _build_insight(observations, metric_change, p_value)
+        | {"detectedAt": availability.as_of, "state": metric_change["state"]}
+        for metric_change, p_value in zip(metric_changes, p_values, strict=True)
+        if p_value <= _FALSE_DISCOVERY_RATE and metric_change["severity"] is not None
     ]
-    notable_insights.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))
-    severities = [insight["severity"] for insight in notable_insights]
-    headline = "; ".join(insight["title"] for insight in notable_insights[:2])
+    insight_objects.sort(key=lambda insight_object: _SEVERITIES.index(insight_object["severity"]))
+    severities = [insight_object["severity"] for insight_object in insight_objects]
+    headline = "; ".join(insight_object["title"] for insight_object in insight_objects[:2])
     summary = {
         "headline": f"{headline or 'Nothing changed noticeably against the window before'}.",
         "bySeverity": {severity: severities.count(severity) for severity in _SEVERITIES},
     }
-    return SectionResponse({"summary": summary, "insights": notable_insights}, availability)
+    return SectionResponse({"summary": summary, "insights": insight_objects}, availability)
 
 
 def _find_availability(observations: Observations) -> SectionAvailability:
@@ -536,56 +555,66 @@ def _measure_metric_change(row: JsonObject) -> JsonObject | None:
     change_kind = _CHANGE_KIND_BY_NAME[row["kind"]]
     is_count = change_kind.unit == "count"
     is_loss = row["kind"] == "citation_loss"
-    before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))
-    event_count = before + after
+    total_before, size_before, total_after, size_after = map(sum, zip(*row["prompts"], strict=True))
+    event_count = total_before + total_after
     # Newly cited pages do not make up for a loss: they count only in the test.
-    after = 0 if is_loss else after
+    total_after = 0 if is_loss else total_after
     has_few_events = is_count and (
-        event_count < _MIN_EVENT_COUNT or (not before if is_loss else after <= before)
+        event_count < _MIN_EVENT_COUNT
+        or (not total_before if is_loss else total_after <= total_before)
     )
-    smaller_size = min(n_before, n_after)
+    smaller_size = min(size_before, size_after)
     if has_few_events or smaller_size < _MIN_SAMPLE_SIZE:
         return None
-    rate_change = after / n_after - before / n_before
-    window_values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
-    is_small = is_count and abs(after - before) < _MIN_COUNT_CHANGE
+    rate_change = total_after / size_after - total_before / size_before
+    window_values = (
+        [int(total_before), int(total_after)]
+        if is_count
+        else [total_before / size_before, total_after / size_after]
+    )
+    is_small = is_count and abs(total_after - total_before) < _MIN_COUNT_CHANGE
     severities_and_minimums = zip(_SEVERITIES, change_kind.minimum_effects, strict=True)
     severity = next(
         (name for name, minimum in severities_and_minimums if abs(rate_change) >= minimum), None
     )
     direction = 1 if rate_change > 0 else -1
-    shift_by_prompt = {
-        prompt: direction * (totals[2] / n_after - totals[0] / n_before)
+    rate_shift_by_prompt = {
+        prompt: direction * (totals[2] / size_after - totals[0] / size_before)
         for prompt, totals in zip(row["prompt_ids"], row["prompts"], strict=True)
     }
-    sorted_prompts = sorted(shift_by_prompt, key=lambda prompt: (-shift_by_prompt[prompt], prompt))
+    sorted_prompts = sorted(
+        rate_shift_by_prompt, key=lambda prompt: (-rate_shift_by_prompt[prompt], prompt)
+    )
     return row | {
         "values": window_values,
         "effect": rate_change,
         "size": smaller_size,
-        "count": int(after if is_count and not is_loss else n_after),
+        "count": int(total_after if is_count and not is_loss else size_after),
         "severity": None if is_small else severity,
-        "evidence": [prompt for prompt in sorted_prompts if shift_by_prompt[prompt] > 0][
+        "evidence": [prompt for prompt in sorted_prompts if rate_shift_by_prompt[prompt] > 0][
             :_MAX_EXAMPLES
         ],
     }
 
 
-def _build_insight(observations: Observations, change: JsonObject, p_value: float) -> JsonObject:
+def _build_insight(
+    observations: Observations, metric_change: JsonObject, p_value: float
+) -> JsonObject:
     """Return a JSON object that describes a change of a measure by texts and numbers.
 
-    ``change`` is a result of `_measure_metric_change`, and ``p_value`` is its adjusted p-value.
+    ``metric_change`` is a result of `_measure_metric_change`, and ``p_value`` is its adjusted
+    p-value.
     """
     change_kind_name, brand, engine, domain = (
-        change[name] for name in ("kind", "brand", "engine", "domain")
+        metric_change[name] for name in ("kind", "brand", "engine", "domain")
     )
     change_kind = _CHANGE_KIND_BY_NAME[change_kind_name]
-    value_before, value_after = change["values"]
-    urls = change["urls"]
+    value_before, value_after = metric_change["values"]
+    urls = metric_change["urls"]
     if change_kind_name == "visibility_change" and len(find_focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
         urls = observations.fetch_column(
-            _GAINED_OR_LOST_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0
+            _GAINED_OR_LOST_PAGES_SQL, on_engine=engine, lost=metric_change["effect"] < 0
         )
     template_values = {
         "brand": brand,
@@ -593,7 +622,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         "before": value_before,
         "after": value_after,
         "up": "up" if value_after > value_before else "down",
-        "where": f" on {change['label']}" if engine else "",
+        "where": f" on {metric_change['label']}" if engine else "",
         "often": "more often" if value_before else "newly",
     }
     is_fall = value_after <= value_before
@@ -602,7 +631,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         if change_kind.key == "mentionRate" and urls
         else None
     )
-    is_large_sample = change["size"] >= _LARGE_SAMPLE_SIZE
+    is_large_sample = metric_change["size"] >= _LARGE_SAMPLE_SIZE
     confidence_names = (
         confidence
         for max_p_value, confidence in _CONFIDENCE_BY_P_VALUE
@@ -616,9 +645,9 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         for name, filter_values in values_by_filter.items()
     }
     return {
-        "insightId": change["insight_id"],
+        "insightId": metric_change["insight_id"],
         "type": change_kind_name,
-        "severity": change["severity"],
+        "severity": metric_change["severity"],
         "confidence": next(confidence_names, "provisional"),
         "title": change_kind.title.format(**template_values),
         "what": change_kind.text.format(**template_values),
@@ -637,8 +666,8 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         "scope": {**value_by_filter, "engine": engine or value_by_filter["engine"], "brand": brand},
         "baseline": vars(observations.window.previous),
         "evidence": {
-            "answerCount": change["count"],
-            "promptIds": change["evidence"],
+            "answerCount": metric_change["count"],
+            "promptIds": metric_change["evidence"],
             "urls": urls,
         },
     }

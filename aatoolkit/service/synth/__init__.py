@@ -18,7 +18,7 @@ import pyarrow as pa
 from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import write_store
 from aatoolkit.service.synth.draw import DRAW_FUNCTIONS, Runs, draw_crawlers, draw_visits
-from aatoolkit.service.synth.world import AS_OF, HOSTS, ROWS, Tables, tables_from_rows
+from aatoolkit.service.synth.world import AS_OF, HOSTS, ROWS, Tables, make_tables_from_rows
 
 __all__ = ["synthesize", "write_synthetic_store"]
 
@@ -61,11 +61,13 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
         raise ValueError("seed and answers cannot be negative")
     if not 0 <= icc < 1:
         raise ValueError(f"icc={icc!r} is not from 0 to below 1")
-    host_tables = list(_draw_host_tables(seed, answers, icc))
+    table_dicts = list(_draw_host_tables(seed, answers, icc))
     return {
-        name: pa.concat_tables([tables[name] for tables in host_tables if name in tables])
+        name: pa.concat_tables(
+            [table_by_name[name] for table_by_name in table_dicts if name in table_by_name]
+        )
         for name in TABLES
-        if any(name in tables for tables in host_tables)
+        if any(name in table_by_name for table_by_name in table_dicts)
     }
 
 
@@ -96,13 +98,13 @@ def write_synthetic_store(
 
 def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[Tables]:
     """Yield dicts of randomly generated tables, by name; several dicts for each host."""
-    yield tables_from_rows("", ROWS[""])
+    yield make_tables_from_rows("", ROWS[""])
     answer_counts = [int(host_plan.answer_share * answers) for host_plan in HOSTS]
     answer_counts[0] += answers - sum(answer_counts)
     for host_plan, answer_count in zip(HOSTS, answer_counts, strict=True):
         yield draw_crawlers(host_plan, seed, 2 * answer_count)
         yield draw_visits(host_plan, seed, 2 * answer_count)
-        yield tables_from_rows(host_plan.host, ROWS[host_plan.host])
+        yield make_tables_from_rows(host_plan.host, ROWS[host_plan.host])
         if host_plan.run_days:
             runs = Runs(host_plan, seed, answer_count, icc)
             yield from (draw_function(runs) for draw_function in DRAW_FUNCTIONS)

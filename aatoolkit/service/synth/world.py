@@ -39,27 +39,30 @@ class RandomGenerator(np.random.Generator):
     def __init__(self, seed: int, *stream_numbers: int) -> None:
         super().__init__(np.random.PCG64([seed, *stream_numbers]))
 
-    def draw_weighted(self, weights: Sequence[float] | Array, count: int) -> Array:
-        """Return ``count`` random indices, with probabilities proportional to ``weights``."""
+    def draw_weighted(self, weights: Sequence[float] | Array, draw_count: int) -> Array:
+        """Return ``draw_count`` random indices, with probabilities proportional to ``weights``."""
         cumulative_weights = np.cumsum(weights, dtype=np.float64)
         random_indices = np.searchsorted(
-            cumulative_weights, self.random(count) * cumulative_weights[-1], side="right"
+            cumulative_weights, self.random(draw_count) * cumulative_weights[-1], side="right"
         )
         return np.minimum(random_indices, len(cumulative_weights) - 1)  # type: ignore[no-any-return]
 
-    def draw_choices(self, choice_name: str, count: int) -> tuple[Array, pa.Array]:
-        """Return ``count`` random indices of the list ``CHOICES[name]``, and the values there."""
-        values, weights = zip(*CHOICES[choice_name], strict=True)
-        indices = self.draw_weighted(weights, count)
-        return indices, take_values(values, indices)
+    def draw_choices(self, choice_name: str, draw_count: int) -> tuple[Array, pa.Array]:
+        """Return random indices of the list ``CHOICES[choice_name]``, and the values there.
 
-    def draw_integers(self, low: int, high: int, count: int) -> Array:
-        """Return ``count`` random integers from ``low`` to ``high``, both included."""
-        return self.integers(low, high, size=count, dtype=np.int64, endpoint=True)
+        ``draw_count`` is the number of indices.
+        """
+        choice_values, weights = zip(*CHOICES[choice_name], strict=True)
+        indices = self.draw_weighted(weights, draw_count)
+        return indices, take_values(choice_values, indices)
 
-    def draw_booleans(self, probability: float | Array, count: int) -> Array:
-        """Return ``count`` random booleans that are true with a certain probability."""
-        return np.asarray(self.random(count) < probability)
+    def draw_integers(self, low: int, high: int, draw_count: int) -> Array:
+        """Return ``draw_count`` random integers from ``low`` to ``high``, both included."""
+        return self.integers(low, high, size=draw_count, dtype=np.int64, endpoint=True)
+
+    def draw_booleans(self, probability: float | Array, draw_count: int) -> Array:
+        """Return ``draw_count`` random booleans that are true with a certain probability."""
+        return np.asarray(self.random(draw_count) < probability)
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:
@@ -80,18 +83,18 @@ def take_values(source_values: Sequence[Any] | pa.Array, indices: Array) -> pa.A
     )
 
 
-def set_null_where(mask: Array, values: Any) -> pa.Array:
-    """Return an Arrow array of values, with null where the boolean array ``mask`` is true.
+def set_null_where(null_mask: Array, values: Any) -> pa.Array:
+    """Return an Arrow array of values, with null where the boolean array ``null_mask`` is true.
 
     If ``values`` is a text, it is repeated.
     """
-    values = pa.repeat(values, len(mask)) if isinstance(values, str) else pa.array(values)
-    return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
+    values = pa.repeat(values, len(null_mask)) if isinstance(values, str) else pa.array(values)
+    return pc.if_else(pa.array(null_mask), pa.scalar(None, values.type), values)
 
 
-def make_serial_ids(prefix: str, count: int) -> pa.Array:
-    """Return ``count`` ids with a serial number, such as ``ch_000001``."""
-    return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
+def make_serial_ids(prefix: str, id_count: int) -> pa.Array:
+    """Return ``id_count`` ids with a serial number, such as ``ch_000001``."""
+    return pa.array([f"{prefix}{number:06d}" for number in range(1, id_count + 1)], pa.string())
 
 
 def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
@@ -99,17 +102,17 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def make_table(name: str, host: str, /, **columns: Any) -> Tables:
+def make_table(name: str, host: str, /, **values_by_column: Any) -> Tables:
     """Create the Arrow table ``name`` of a store (a folder of observations), as a dict by name.
 
     The dict has only this table. The column ``host`` is added to the given ``columns``. Columns of
     the schema that are left out have nulls.
     """
-    row_count = len(next(iter(columns.values())))
-    columns["host"] = pa.repeat(host, row_count)
+    row_count = len(next(iter(values_by_column.values())))
+    values_by_column["host"] = pa.repeat(host, row_count)
     table = pa.table(
         [
-            pa.array(columns.get(column.name, pa.nulls(row_count))).cast(column.arrow_type)
+            pa.array(values_by_column.get(column.name, pa.nulls(row_count))).cast(column.arrow_type)
             for column in TABLES[name].columns
         ],
         schema=TABLES[name].arrow_schema,
@@ -117,16 +120,18 @@ def make_table(name: str, host: str, /, **columns: Any) -> Tables:
     return {name: table}
 
 
-def tables_from_rows(host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]) -> Tables:
+def make_tables_from_rows(
+    host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> Tables:
     """Create Arrow tables of a store (a folder of observations) from rows, as a dict by name."""
-    tables: Tables = {}
-    for name, rows in rows_by_table.items():
-        columns = {
+    table_by_name: Tables = {}
+    for table_name, rows in rows_by_table.items():
+        values_by_column = {
             column_name: [row.get(column_name) for row in rows]
-            for column_name in TABLES[name].column_names
+            for column_name in TABLES[table_name].column_names
         }
-        tables |= make_table(name, host, **columns)
-    return tables
+        table_by_name |= make_table(table_name, host, **values_by_column)
+    return table_by_name
 
 
 # --- the world ---------------------------------------------------------------------------------
@@ -171,30 +176,30 @@ class HostPlan:
     run_days: int
     silent_days: list[int]
 
-    def fixed_rows(self, table: str) -> list[dict[str, Any]]:
+    def get_fixed_rows(self, table_name: str) -> list[dict[str, Any]]:
         """Return the rows of a table that are the same for every seed."""
-        return ROWS[self.host].get(table, [])  # type: ignore[no-any-return]
+        return ROWS[self.host].get(table_name, [])  # type: ignore[no-any-return]
 
-    def fixed_values(self, table: str, column: str, default: Any = None) -> list[Any]:
+    def get_fixed_values(self, table_name: str, column_name: str, default: Any = None) -> list[Any]:
         """Return one column of a table as a list, from the rows that are the same for every seed.
 
         ``default`` stands for the value in rows that lack the column.
         """
-        return [row.get(column, default) for row in self.fixed_rows(table)]
+        return [row.get(column_name, default) for row in self.get_fixed_rows(table_name)]
 
-    def fixed_array(self, table: str, column: str, default: Any = None) -> Array:
-        """Return one column of a table as `fixed_values` does, but as a NumPy array."""
-        return np.array(self.fixed_values(table, column, default))
+    def get_fixed_array(self, table_name: str, column_name: str, default: Any = None) -> Array:
+        """Return one column of a table as `get_fixed_values` does, but as a NumPy array."""
+        return np.array(self.get_fixed_values(table_name, column_name, default))
 
-    def pages(self) -> list[dict[str, Any]]:
+    def list_pages(self) -> list[dict[str, Any]]:
         """Return the pages that answers can cite, as dicts with their URL, title and domain."""
-        own_brand = self.fixed_rows("brands")[0]["brand"]
-        pages = []
+        own_brand = self.get_fixed_rows("brands")[0]["brand"]
+        page_dicts = []
         for page in _SETTINGS["pages"]:
             if _find_domain(page["url"]) != self.host:
                 url = page["url"].format(host=self.host)
                 title = page.get("title")
-                pages.append(
+                page_dicts.append(
                     {
                         **page,
                         "url": url,
@@ -202,16 +207,20 @@ class HostPlan:
                         "domain": _find_domain(url),
                     }
                 )
-        return pages
+        return page_dicts
 
-    def domain_types(self) -> dict[str, str | None]:
+    def find_type_by_domain(self) -> dict[str, str | None]:
         """Return a dict from each domain that answers can cite to its type, such as ``owned``."""
-        rivals = {row.get("domain") for row in self.fixed_rows("brands") if not row.get("own")}
+        competitor_domains = {
+            row.get("domain") for row in self.get_fixed_rows("brands") if not row.get("own")
+        }
         type_by_domain: dict[str, str | None] = {}
-        for page in self.pages():
+        for page in self.list_pages():
             domain = page["domain"]
             is_own = domain == self.host or domain.endswith(f".{self.host}")
-            default_type = "competitor" if domain in rivals else page.get("domain_type", "other")
+            default_type = (
+                "competitor" if domain in competitor_domains else page.get("domain_type", "other")
+            )
             type_by_domain.setdefault(domain, "owned" if is_own else default_type)
         return {
             domain: domain_type

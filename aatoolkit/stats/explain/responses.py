@@ -124,12 +124,12 @@ class ResponseFinder:
                         reason = f"the response in {place} does not have the SHA-256 of its source"
                     else:
                         place = f"{place}; {reason}" if reason else place
-                        return ParsedResponse(source, response.tables(), body, place)
+                        return ParsedResponse(source, response.load_tables(), body, place)
             except AAToolkitError as error:
                 reason = str(error)
         if bodyless_response is not None and not reason:
             place, response = bodyless_response
-            return ParsedResponse(source, response.tables(), None, place)
+            return ParsedResponse(source, response.load_tables(), None, place)
         raise UntraceableError(reason or _NOT_IN_MEMORY_REASON)
 
     def read_archived_frame(self, reader_name: str, options: Mapping[str, Any]) -> pd.DataFrame:
@@ -208,7 +208,7 @@ class _ColumnCells:
     """
 
     def __init__(self, table: TableCells, name: str) -> None:
-        table_rows = table.response.tables._origin.built_tables[table.name].rows
+        table_rows = table.response.tables._origin.built_tables[table.name].table_rows
         frame = table.plain_frame
         self.values = frame[name].array
         self.availability = statuses_of(frame, name, table.metadata)
