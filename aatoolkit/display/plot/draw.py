@@ -135,15 +135,8 @@ def create_picture(data: PlotData, width: float) -> Picture | None:
     The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
     spec = _choose_spec(data, PlotOptions(top=6))
-    # The report itself says where numbers are from, what was not measured, and has sample sizes.
-    spec = replace(
-        spec,
-        caption=[spec.sample_note],
-        marks=[
-            replace(mark, texts=[mark_text.partition("  (n=")[0] for mark_text in mark.texts])
-            for mark in spec.marks
-        ],
-    )
+    # The report itself says where numbers are from, and what was not measured.
+    spec = replace(spec, caption=[spec.sample_note])
     return None if spec.kind in ("empty", "table") else draw(spec, (width,), Palette())
 
 
@@ -201,10 +194,8 @@ def _group_by_period(
     color_columns = [
         name for name in (options.x, options.color) if name not in (None, period_column)
     ] or data.varying_host_and_days()
-    if options.kind == "heatmap":
-        color_columns = (
-            color_columns or [name for name in data.key_columns if name != period_column][-1:]
-        )
+    if options.kind == "heatmap" and not color_columns:
+        color_columns = [name for name in data.key_columns if name != period_column][-1:]
     if color_columns[1:]:
         raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
     columns = options.y or data.number_columns

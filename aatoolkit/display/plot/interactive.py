@@ -45,9 +45,6 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
         plotly_data = {"application/vnd.plotly.v1+json": json.loads(self.to_json())}
         return {**plotly_data, **static_images, "text/plain": repr(self)}, metadata
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"a picture has no {name!r}: .write_html(path) saves it")
-
     def __repr__(self) -> str:
         return f"<InteractivePicture: {(self.layout.meta or {}).get('finding', '')}>"
 
