@@ -97,8 +97,6 @@ _TOTAL_NAME_PATTERN = re.compile(
     r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*"
 )
 """Matches names of rows that may be totals of the other rows, such as ``(all pages)``."""
-_SAMPLE_NAME_PATTERN = re.compile("(^|_)(n|runs|answered)(_|$)")
-"""Matches names of sample sizes, which are drawn only if there is nothing else."""
 _VAGUE_NAME_PATTERN = re.compile("value|(by|per)_.*|(dai|week|month)ly")
 """Matches names of columns that do not say what is measured, such as ``value`` or ``daily``."""
 _NOTE_BY_UNIT = COLUMN_CONVENTIONS["notes"]
@@ -124,8 +122,8 @@ class PlotOptions:
 
         It is ``top`` or else ``default``, but not more rows than fit the height.
         """
-        min_row_height = 8 if self.top else 15
-        return int(min(self.top or default, max((self.height - 60) / min_row_height, 2)))
+        max_fitting_rows = (self.height - 60) / (8 if self.top else 15)
+        return int(min(self.top or default, max(max_fitting_rows, 2)))
 
     @property
     def is_chosen(self) -> bool:
@@ -194,8 +192,7 @@ def cached_by_column(
         result_by_column = vars(data).setdefault(f"_{function.__name__}", {})
         if name not in result_by_column:
             result_by_column[name] = function(data, name)
-        result: _Result = result_by_column[name]
-        return result
+        return result_by_column[name]  # type: ignore[no-any-return]
 
     return cached_function
 
@@ -259,7 +256,7 @@ class PlotData:
 
     def has_engines(self, name: str | None) -> bool:
         """Return whether a column holds engines (AI assistants), which have fixed colours."""
-        if name is None or name.endswith("engine"):
+        if not name or name.endswith("engine"):
             return bool(name)
         texts = self.column_texts(name)[:99]
         return 2 * len([*filter(find_engine_style, texts)]) > len(texts)
@@ -405,10 +402,7 @@ class PlotData:
         """
         ranked_names = sorted(
             filter(self._measure_priority, self.number_columns),
-            key=lambda name: (
-                bool(_SAMPLE_NAME_PATTERN.search(name)),
-                self._measure_priority(name),
-            ),
+            key=self._measure_priority,
         )
         return [name for name in ranked_names if self.frame[name].nunique() > 1] or ranked_names
 
@@ -769,8 +763,8 @@ class PlotData:
         """Return whether a column names brands, sites or pages of which some are not own."""
         if self.unfiltered_data:
             return self.unfiltered_data.has_competitors(name)
-        hosts = "".join(host for host, _ in self.details_with_host)
-        names_owners = name.endswith(("brand", "domain", *["url"] * bool(hosts)))
+        has_host = any(host for host, _ in self.details_with_host)
+        names_owners = name.endswith(("brand", "domain", *["url"] * has_host))
         # A path without a domain is of the own site.
         is_own_path = pd.Series(self.column_texts(name)).str.startswith("/")
         has_others = not (self._is_own(name) | is_own_path).all()
@@ -779,7 +773,7 @@ class PlotData:
     def _brand_column(self, name: str) -> str:
         """Return the name of the column with the brands of what a column names, or ""."""
         has_brand = name == self.label_column and "brand" in self.kind_by_column
-        return "brand" * (has_brand and "brand" not in self.key_columns)
+        return "brand" * (has_brand and self.has_one_row_per(name))
 
     @cached_by_column
     def _is_own(self, name: str) -> Mask:
@@ -802,7 +796,7 @@ class PlotData:
                 else True
             )
             is_host = domains.isin({*host_details.own_brands_and_sites, host})
-            is_subdomain = domains.str.endswith(f".{host}", na=False) & bool(host)
+            is_subdomain = domains.str.endswith(f".{host}", na=False)
             is_own_row |= ((is_host | is_subdomain) & belongs_to_host).to_numpy(bool)
         return is_own_row
 

@@ -135,8 +135,15 @@ def create_picture(data: PlotData, width: float) -> Picture | None:
     The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
     spec = _choose_spec(data, PlotOptions(top=6))
-    # The report itself says where numbers are from, and what was not measured.
-    spec = replace(spec, caption=[spec.sample_note])
+    # The report itself says where numbers are from, what was not measured, and has sample sizes.
+    spec = replace(
+        spec,
+        caption=[spec.sample_note],
+        marks=[
+            replace(mark, texts=[mark_text.partition("  (n=")[0] for mark_text in mark.texts])
+            for mark in spec.marks
+        ],
+    )
     return None if spec.kind in ("empty", "table") else draw(spec, (width,), Palette())
 
 

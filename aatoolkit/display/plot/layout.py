@@ -251,8 +251,9 @@ def _fit_subtitle(
     """
     if not max_lines:
         return ""
-    window, note = spec.window_text, spec.reading_note
-    for window_part, note_part in ((window, note), ("", note), (window, "")):
+    for window_part, note_part in (
+        (spec.window_text, spec.reading_note), ("", spec.reading_note), (spec.window_text, "")
+    ):  # fmt: skip
         words = capitalize(f"{subtitle}, {window_part}".strip(", "))
         text = _drop_last_clauses(f"{words}. {note_part}".strip(". "), width, font_size, max_lines)
         if "…" not in text and re.split("[,.] ", note_part)[0] in text.replace("\n", " "):

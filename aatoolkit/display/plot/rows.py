@@ -240,19 +240,17 @@ def sample_size_texts(data: PlotData, size_column: str | None) -> list[str]:
     ]
 
 
-def format_sample_range(data: PlotData, y: str, row_positions: Any = None) -> str:
+def format_sample_range(data: PlotData, y: str) -> str:
     """Return the range of a rate's sample sizes as text, such as ``answer count 20–30``.
 
-    ``y`` is the column of the rate; the text is "" if it has no column of sample sizes. With
-    ``row_positions``, the text is only ``n=20–30``, and is about the rows at these positions.
+    ``y`` is the column of the rate; the text is "" if it has no column of sample sizes.
     """
     size_column = data.rate_sample_column(y)
-    sizes = np.append(data.values(size_column), 0.0)[row_positions] if size_column else np.empty(0)
-    sizes = sizes[sizes > 0]
-    if size_column is None or not sizes.size:
+    if size_column is None:
         return ""
-    range_text = "–".join(dict.fromkeys(map(number, (sizes.min(), sizes.max()))))
-    return f"{humanize(size_column)} {range_text}" if row_positions is None else f"n={range_text}"
+    sizes = sorted(size for size in data.values(size_column) if size > 0)
+    range_text = "–".join(dict.fromkeys(map(number, sizes[:1] + sizes[-1:])))
+    return f"{humanize(size_column)} {range_text}" * bool(sizes)
 
 
 def _bar_labels(number_texts: Texts, data: PlotData, y: str) -> Texts:

@@ -119,7 +119,7 @@ def make_figures_spec(data: PlotData, options: PlotOptions) -> Spec | None:
                   for label, value, change_text, *_ in drawn_cards
                   if change_text.endswith("pp")]  # fmt: skip
     headline = _count_states(data, state_column) if state_column else ", ".join(card_texts[:2])
-    if constant_text not in headline:
+    if constant_text:
         title = f"{constant_text}: {title}"
     card_labels, *texts_by_column, symbol_styles = zip(*drawn_cards, strict=True)
     sparklines = []
@@ -270,8 +270,11 @@ def make_metrics_spec(data: PlotData, options: PlotOptions) -> Spec | None:
 
 # --- tables of states and of text -------------------------------------------------------------
 
-_MACHINE_COLUMN_PATTERN = re.compile("(^|_)(cursor|links|href)(_|$)")
-"""Matches names of columns for programs, such as the link to the next page."""
+_MACHINE_COLUMN_PATTERN = re.compile("(^|_)(cursor|links|href)(_|$)|_currency$")
+"""Matches names of columns for programs, such as the link to the next page, and of currencies.
+
+Amounts are written with their currency.
+"""
 _MAX_ROWS = 15
 _MAX_COLUMNS = 4
 """The maximum numbers of rows and columns of a table."""
@@ -322,7 +325,6 @@ def choose_table_columns(
     columns = [
         name for name, kind in data.kind_by_column.items()
         if name not in excluded_columns and not _MACHINE_COLUMN_PATTERN.search(name)
-        and not name.endswith("_currency")  # amounts have it
         and (kind == "number" or data.frame[name].notna().any())
     ]  # fmt: skip
     # Constants and identifiers without a title come last, and of equal columns one is enough: that
@@ -338,13 +340,16 @@ def choose_table_columns(
     number_columns = [name for name in columns if data.kind_by_column[name] == "number"]
     other_columns = [name for name in columns if name not in number_columns]
     other_columns = other_columns[: max_columns - min(len(number_columns), max_columns // 2)]
-    return [*other_columns, *number_columns][:max_columns]
+    # Rows that have the same words are told apart by their key.
+    are_rows_alike = not x and first_rows.frame[other_columns].astype(str).duplicated().any()
+    keys = [name for name in columns if are_rows_alike and name in data.key_columns]
+    return [*dict.fromkeys(keys + other_columns + number_columns)][:max_columns]
 
 
 def _count_states(data: PlotData, name: str) -> str:
     """Return how many rows have each state, such as "Result: 5 passed, 2 failed"."""
-    count_by_state = Counter(_make_text_column(data, name).texts)
-    texts = [f"{count} {state}" for state, count in count_by_state.most_common(4)]
+    state_counts = Counter(_make_text_column(data, name).texts).most_common(4)
+    texts = (f"{count} {state}" for state, count in state_counts)
     return f"{make_column_title(name)}: {', '.join(texts)}"
 
 
@@ -367,8 +372,8 @@ def _make_table_spec(
     max_rows = options.max_rows(_MAX_ROWS)
     drawn_rows = data.first_rows(max_rows)
     text_columns = [_make_text_column(drawn_rows, name) for name in columns]
-    row_texts = pd.Series(text_columns[0].texts if columns else ())
     if not x and columns[1:]:  # words of the row above are not repeated
+        row_texts = pd.Series(text_columns[0].texts)
         text_columns[0] = replace(
             text_columns[0], texts=[*row_texts.where(row_texts != row_texts.shift(), "")]
         )
@@ -587,6 +592,9 @@ def make_result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | 
     )  # fmt: skip
     low_declaration = data.column(settings.low or settings.value)
     confidence_level_match = re.search(r"\d+%", low_declaration.doc if low_declaration else "")
+    assumption_match = re.search(
+        "takes .+? for independent", "; ".join(texts_by_column.get("method", ()))
+    )
     return make_row_spec(
         kind, drawn_rows, picture_title,
         make_row_names(drawn_rows, [*drawn_rows.kind_by_column, *naming_columns][-1], row_labels),
@@ -599,7 +607,8 @@ def make_result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | 
         extra_marks=[make_line_segments(tick_values, tick_values, row_positions - 0.28,
                                         row_positions + 0.28, INK_STYLE, 1.6)],
         reading_note=settings.how.format(
-            level=f"{confidence_level_match[0]} " if confidence_level_match else ""),
+            level=f"{confidence_level_match[0]} " if confidence_level_match else "")
+        + (f". The test {assumption_match[0]}" if assumption_match else ""),
         sample_note=f"not drawn, in other units: {counted(undrawn_count, 'change')}"
         * bool(undrawn_count),
     )  # fmt: skip

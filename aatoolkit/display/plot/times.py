@@ -105,8 +105,6 @@ def _make_pivot_table(
         return [*row_scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     row_keys = rank_labels(pivoted_positions)[:max_rows]
-    if by and data.varying_host_and_days(by, x):  # rows of one host or window stand together
-        row_keys.sort(key=lambda row_key: row_key.partition(" · ")[0])
     if is_time:
         column_keys = [*fill_time_gaps(x_values)]
     elif data.is_category(x):
@@ -309,12 +307,14 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         [f"{line.name.text} {number(line.values[-1], unit)}" for line in lines_with_last_value]
     )
     is_last_partial = any(x_days[-1] in mark.x for mark in partial_dots)
+    reading_note = ""
+    half_widths = (intervals[0].high - intervals[0].low) / 2
     if line_with_band:
         band_subject = f" of {line_with_band.name.text}" * bool(measured_lines[1:])
         reading_note = f"Band{band_subject}: {describe_method(line_with_band.intervals)}"
-    elif reading_note := describe_method(intervals[0]):
-        half_widths = (intervals[0].high - intervals[0].low) / 2
-        reading_note = f"Up to ±{number(np.nanmax(half_widths), unit)}: {reading_note}"
+    elif np.isfinite(half_widths).any():
+        method = describe_method(intervals[0])
+        reading_note = f"Up to ±{number(np.nanmax(half_widths), unit)}: {method}"
     unmeasured_note = f"{join_some(unmeasured_names)}: {NOT_MEASURED} · " * bool(unmeasured_names)
     return Spec(
         "line", data, columns, title,
@@ -328,9 +328,7 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         reading_note=reading_note,
         legend=[*((PARTIAL_PERIOD_TEXT, mark.style, "dots") for mark in partial_dots[:1]), *legend],
         height=175.0, mark_columns=mark_columns, interval_frame=intervals[0].result,
-        line_labels=[(float(line.values[~np.isnan(line.values)][-1]),
-                      f"{line.name.full_text} "
-                      f"{format_sample_range(data, y, line.row_positions)}".rstrip(),
+        line_labels=[(float(line.values[np.isfinite(line.values)][-1]), line.name.full_text,
                       line.style) for line in measured_lines if drawn_lines[1:]],
     )  # fmt: skip
 
