@@ -376,6 +376,9 @@ def test_foreign_pages_are_grey_and_those_below_the_host_are_own() -> None:
     spec = sites.aa.plot(top=99).spec
     own = {name.text for name in spec.y.category_names if name.is_own}
     assert own == {"acme.example", "help.acme.example"}
+    brands = pd.DataFrame({"brand": ["A", "B & Co."], "own": [True, False], "n": [1, 2]})
+    names = brands.aa.plot(x="brand", y="n").spec.y.category_names
+    assert [(name.text, name.is_own) for name in names] == [("B & Co.", False), ("A", True)]
 
 
 def test_a_word_that_several_identifiers_share_is_no_title() -> None:

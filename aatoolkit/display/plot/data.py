@@ -796,7 +796,8 @@ class PlotData:
                 else True
             )
             is_host = domains.isin({*host_details.own_brands_and_sites, host})
-            is_subdomain = domains.str.endswith(f".{host}", na=False)
+            # Without a host there is no subdomain: no domain ends with a slash.
+            is_subdomain = domains.str.endswith(f".{host or '/'}", na=False)
             is_own_row |= ((is_host | is_subdomain) & belongs_to_host).to_numpy(bool)
         return is_own_row
 
