@@ -6,6 +6,7 @@ import base64
 import functools
 import io
 import json
+import re
 import warnings
 from collections.abc import Callable
 from itertools import combinations
@@ -350,11 +351,13 @@ def test_codes_have_no_separators() -> None:
 
 
 def test_a_finding_has_the_rows_in_the_order_of_the_picture() -> None:
-    spec = shared_dataset()["ranking"]["ranking_leaderboard"].aa.plot().spec
+    spec = shared_dataset()["overview"]["overview_top_brands"].aa.plot().spec
     names = [name.full_text for name in spec.y.category_names]
-    places = [spec.finding.index(f"; {name}: ") for name in names]
+    places = [spec.finding.index(f"{name}: mention count") for name in names]
     assert places == sorted(places)
-    assert any(name.is_own for name in spec.y.category_names[1:])
+    assert any(name.is_own for name in spec.y.category_names[:-1])
+    gap = shared_dataset()["ranking"]["ranking_leaderboard"].aa.plot()
+    assert re.search(r"Globex: share of voice [0-9.]+%, previous share of voice", gap.finding)
 
 
 def test_counts_that_do_not_add_up_have_a_bar_for_each_pair() -> None:

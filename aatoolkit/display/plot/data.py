@@ -122,8 +122,7 @@ class PlotOptions:
 
         It is ``top`` or else ``default``, but not more rows than fit the height.
         """
-        max_fitting_rows = (self.height - 60) / (8 if self.top else 15)
-        return int(min(self.top or default, max(max_fitting_rows, 2)))
+        return int(min(self.top or default, max((self.height - 60) / (8 if self.top else 15), 2)))
 
     @property
     def is_chosen(self) -> bool:
@@ -767,8 +766,9 @@ class PlotData:
         names_owners = name.endswith(("brand", "domain", *["url"] * has_host))
         # A path without a domain is of the own site.
         is_own_path = pd.Series(self.column_texts(name)).str.startswith("/")
-        has_others = not (self._is_own(name) | is_own_path).all()
-        return bool(self.own_mask(name).any()) or (names_owners and has_others)
+        return bool(self.own_mask(name).any()) or (
+            names_owners and not (self._is_own(name) | is_own_path).all()
+        )
 
     def _brand_column(self, name: str) -> str:
         """Return the name of the column with the brands of what a column names, or ""."""

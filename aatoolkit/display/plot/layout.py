@@ -334,8 +334,9 @@ def _choose_fitting_columns(
     measured_columns = []
     for i in sorted(kept_indices):
         width = min(column_widths[i], width_limit) + extra_width
-        heading = _wrap_text(columns[i].heading, width - 10, small_font_size, 4)
-        column = replace(columns[i], heading=heading)
+        column = replace(
+            columns[i], heading=_wrap_text(columns[i].heading, width - 10, small_font_size, 4)
+        )
         measured_columns.append(_MeasuredColumn(column, symbol_widths[i], width))
     return measured_columns
 
@@ -351,8 +352,8 @@ def _place_column_texts(
     small_font_size = layout.font_size * _SMALL_FONT_SIZE / _FONT_SIZE
     column_left = layout.marks_left + layout.marks_width + 10 * bool(layout.marks_width)
     for (column, symbol_width, column_width), cell_texts in zip(columns, cells, strict=True):
-        x = column_left + (column_width - 10) * (column.align == "right")
         align = column.align
+        x = column_left + (column_width - 10) * (align == "right")
         heading = column.heading
         heading_y = layout.marks_top - _measure_height(heading, small_font_size) - font_size * 0.5
         yield PlacedText(x, heading_y, heading, small_font_size, "muted", align=align)

@@ -217,7 +217,8 @@ class Spec:
         texts_by_label: dict[str, list[str]] = {}
         rows_and_tooltips = [
             (y * (self.y.kind == "names"), tooltip)
-            for mark in self.marks
+            # Of a gap, the dot that is drawn last, over the other, is named first.
+            for mark in self.marks[:: -1 if self.kind == "gap" else 1]
             for y, tooltip in zip(mark.y, mark.tooltips, strict=False)
         ]
         # In the order of the rows, also if an own brand is a mark of its own.

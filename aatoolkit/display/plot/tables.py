@@ -348,8 +348,10 @@ def choose_table_columns(
 
 def _count_states(data: PlotData, name: str) -> str:
     """Return how many rows have each state, such as "Result: 5 passed, 2 failed"."""
-    state_counts = Counter(_make_text_column(data, name).texts).most_common(4)
-    texts = (f"{count} {state}" for state, count in state_counts)
+    texts = (
+        f"{count} {state}"
+        for state, count in Counter(_make_text_column(data, name).texts).most_common(4)
+    )
     return f"{make_column_title(name)}: {', '.join(texts)}"
 
 
