@@ -6,6 +6,7 @@ import base64
 import functools
 import io
 import json
+import re
 import warnings
 from collections.abc import Callable
 from itertools import combinations
@@ -15,6 +16,8 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from carried import described
+from foreign import proposed
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
@@ -183,8 +186,6 @@ def test_the_interactive_form_has_the_same_marks_and_words(kind: str) -> None:
     for trace in figure.data:
         assert trace.hoverinfo == ("text" if len(trace.hovertext) else "skip")
     json.loads(figure.to_json())
-    with pytest.raises(AttributeError, match=r"\.write_html\(path\) saves it"):
-        _ = figure.save
     assert figure.layout.xaxis.unifiedhovertitle.text == (axes.spec.x.label or " ")
     highest = max(note.y for note in figure.layout.annotations if note.yref == "paper")
     assert (1 - highest) * figure.layout.height >= 30, "the tool bar covers nothing"
@@ -334,13 +335,7 @@ def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
         assert not [word for word in words if "<script" in word or "$" in word]
 
 
-def test_one_very_wide_interval_is_cut_and_codes_are_no_measures() -> None:
-    engines = shared_dataset()["conversions"]["conversion_engines"]
-    highs = engines.aa.interval("conversion_rate")["conversion_rate_high"].dropna().sort_values()
-    spec = engines.loc[highs.index[[0, -1]]].aa.plot(kind="bars", y="conversion_rate").spec
-    assert highs.iloc[0] < spec.x.high < highs.iloc[-1]
-    assert "→" in str(spec.marks[-1].texts)
-    assert "longer at →" in spec.reading_note
+def test_intervals_are_on_the_scale_and_codes_are_no_measures() -> None:
     spec = shared_dataset()["overview"]["overview_engines"].aa.plot().spec
     assert spec.x.high == pytest.approx(1.02 * spec.interval_frame["mention_rate_high"].max())
     assert [m.style.colour for m in spec.marks if m.kind == "line"] == ["paper", "ink"] * 4
@@ -350,12 +345,78 @@ def test_one_very_wide_interval_is_cut_and_codes_are_no_measures() -> None:
     assert [*pages.aa.plot().spec.columns] == ["hits"]
 
 
-def test_times_written_as_integers_are_times_and_codes_have_no_separators() -> None:
-    for first, day in ((1_792_368_000, 19), (1_792_368_000_000, 19), (20_261_008, 8)):
-        frame = pd.DataFrame({"since": [first, first + 1], "order_id": first, "n": [2, 1]})
-        assert frame.aa.plot().kind == "line"
-        finding = frame.head(1).aa.plot().finding
-        assert f"Since: Value 2026-10-{day:02}" in finding
-        assert f"Order: Value {first}" in finding
+def test_codes_have_no_separators() -> None:
     pages = pd.DataFrame({"page": [*"ab"], "status_code": [2000.0, None], "note": [*"cd"]})
     assert "Status code 2000" in pages.aa.plot().finding
+
+
+def test_a_finding_has_the_rows_in_the_order_of_the_picture() -> None:
+    spec = shared_dataset()["overview"]["overview_top_brands"].aa.plot().spec
+    names = [name.full_text for name in spec.y.category_names]
+    places = [spec.finding.index(f"{name}: mention count") for name in names]
+    assert places == sorted(places)
+    assert any(name.is_own for name in spec.y.category_names[:-1])
+    gap = shared_dataset()["ranking"]["ranking_leaderboard"].aa.plot()
+    assert re.search(r"Globex: share of voice [0-9.]+%, previous share of voice", gap.finding)
+
+
+def test_counts_that_do_not_add_up_have_a_bar_for_each_pair() -> None:
+    rows = [
+        {"url": f"https://s{page}.example/a", "prompt": f"which tool {(5 * page + n) % 24}?",
+         "citation_count": page + n}
+        for page in range(24) for n in range(2)
+    ]  # fmt: skip
+    spec = proposed({"rows": rows}, "found")["found"].main.aa.plot().spec
+    assert (spec.kind, spec.title) == ("bars", "Citation count by URL and prompt")
+    assert spec.y.category_names[0].text == "s23.example/a · which tool 20?"
+
+
+def test_foreign_pages_are_grey_and_those_below_the_host_are_own() -> None:
+    pages = shared_dataset()["urls"]["cited_urls"][["url", "citation_count"]]
+    foreign = pages[~pages["url"].str.contains("acme.example")].aa.plot().spec
+    assert {mark.style.colour for mark in foreign.marks if mark.kind == "boxes"} == {"rest"}
+    sites = shared_dataset()["domains"].main[["source_domain", "citation_count"]]
+    spec = sites.aa.plot(top=99).spec
+    own = {name.text for name in spec.y.category_names if name.is_own}
+    assert own == {"acme.example", "help.acme.example"}
+    brands = pd.DataFrame({"brand": ["A", "B & Co."], "own": [True, False], "n": [1, 2]})
+    names = brands.aa.plot(x="brand", y="n").spec.y.category_names
+    assert [(name.text, name.is_own) for name in names] == [("B & Co.", False), ("A", True)]
+
+
+def test_a_word_that_several_identifiers_share_is_no_title() -> None:
+    rows = pd.DataFrame({"engine_id": ["chatgpt", "gemini"], "engine": "rows", "n": [2, 1]})
+    assert [name.text for name in rows.aa.plot(x="engine_id", y="n").spec.y.category_names] == [
+        "chatgpt", "gemini",
+    ]  # fmt: skip
+
+
+def test_whiskers_and_bands_are_explained_also_where_room_is_short() -> None:
+    small = shared_dataset()["prompts"]["prompt_engines"].aa.plot(figsize=(3, 2))
+    assert "Lines: 95% interval" in " ".join(text.text for text in small.layout.texts)
+    days = pd.date_range("2026-10-05", periods=4, freq="7D").repeat(2)
+    frame = pd.DataFrame({"date": days, "engine": ["gemini", "claude"] * 4, "mention_count": 8,
+                          "answer_count": 20, "mention_rate": 0.4})  # fmt: skip
+    rates = described(frame, "overview_trend", key=("date", "engine"))
+    spec = rates.aa.plot("line", x="date", y="mention_rate", color="engine").spec
+    assert not [mark for mark in spec.marks if mark.kind == "band"]
+    assert spec.reading_note.startswith("Up to ±")
+
+
+def test_headings_of_many_columns_have_several_lines() -> None:
+    metrics = {
+        "httpStatus": "code", "wordCount": "words", "scriptOnlyTextPct": "%", "ttfbMs": "ms",
+        "htmlBytes": "bytes", "innerLinks": "count", "outerLinks": "count", "images": "count",
+        "hasStructuredData": "bool",
+    }  # fmt: skip
+    rows = [
+        {"page": f"/p{page}", "metric": name, "value": "true" if unit == "bool" else "12",
+         "unit": unit}
+        for page in range(3) for name, unit in metrics.items()
+    ]  # fmt: skip
+    axes = proposed({"rows": rows}, "found")["found"].main.aa.plot()
+    headings = [text.text for text in axes.layout.texts]
+    assert "HTTP\nstatus" in headings
+    headings = [heading.replace("\n", " ") for heading in headings]
+    assert {column.heading for column in axes.spec.text_columns} < {*headings}
+    assert axes.spec.text_columns[-1].texts[0] == "yes"

@@ -252,7 +252,7 @@ def test_a_missing_value_is_a_dash_and_a_zero_is_a_zero(dataset: aa.Dataset) -> 
     assert len(quiet)
     text = page(aa.Dataset({"overview": dataset["overview"]}), 100)
     (row,) = re.findall(rf"<tr[^>]*><th[^>]*>{quiet['date'].iloc[0]:%Y-%m-%d}</th>(.*?)</tr>", text)
-    assert re.findall(r"<td[^>]*><a[^>]*>(.*?)</a></td>", row)[0] == "0"
+    assert "0" in re.findall(r"<td[^>]*><a[^>]*>(.*?)</a></td>", row)
     assert row.count('aria-label="missing"') == row.count("<td") - 1 > 3
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +19,7 @@ import pandas as pd
 from aatoolkit._util.text import capitalize, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states
+from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states, find_engine_style
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE_SUFFIX, CellStatuses, is_status_column, statuses_of
@@ -54,9 +55,8 @@ COLUMN_CONVENTIONS = json.loads(Path(__file__).with_name("names.json").read_byte
 """What pictures know about columns. Most entries are names of columns with a fixed meaning.
 
 The entry ``kinds`` has the kind of a column by the ``kind`` of its dtype (columns of all other
-dtypes hold words or lists). The entry ``notations`` is about times that are written as numbers: by
-the number of digits, it has a dtype and the arguments for `pandas.to_datetime`. The entry ``steps``
-has the fewest and the most hours between times that are, for example, weeks.
+dtypes hold words or lists). The entry ``steps`` has the fewest and the most hours between times
+that are, for example, weeks.
 """
 
 REQUEST_COLUMNS = COLUMN_CONVENTIONS["context"]
@@ -79,10 +79,6 @@ _ID_VALUE_PATTERN = re.compile("[A-Za-z]+[-_][A-Za-z0-9-]+")
 
 Hyphenated names, such as ``Coca-Cola``, also match, but URLs do not.
 """
-_TIME_NUMBER_PATTERN = re.compile(
-    r"(1[2-9]|2[01])\d{8}(\d{3})?|(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])"
-)
-"""Matches numbers that are times: Unix seconds or milliseconds, or days such as 20261115."""
 _UNIT_BY_WORD = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
 """The unit of a metric, by the last word of the metric's name, such as ``rate``."""
 _DOMAIN_PATTERN = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
@@ -126,10 +122,7 @@ class PlotOptions:
 
         It is ``top`` or else ``default``, but not more rows than fit the height.
         """
-        row_height = 8 if self.top else 15
-        return int(
-            max(min(self.top or default, (self.height - 60) / row_height), min(self.top or 2, 2))
-        )
+        return int(min(self.top or default, max((self.height - 60) / (8 if self.top else 15), 2)))
 
     @property
     def is_chosen(self) -> bool:
@@ -162,12 +155,10 @@ def rescale_to_unit_range(values: Numbers) -> Numbers:
 
     NaN stays NaN. The result is empty if there are fewer than two numbers.
     """
-    present_numbers = values[~np.isnan(values)]
-    return (
-        (values - present_numbers.min()) / (np.ptp(present_numbers) or 1.0)
-        if present_numbers.size > 1
-        else present_numbers[:0]
-    )
+    if np.isfinite(values).sum() < 2:
+        return values[:0]
+    lowest = np.nanmin(values)
+    return (values - lowest) / (np.nanmax(values) - lowest or 1.0)
 
 
 def fill_time_gaps(moments: pd.Series) -> pd.DatetimeIndex:
@@ -184,23 +175,25 @@ def fill_time_gaps(moments: pd.Series) -> pd.DatetimeIndex:
     return regular_times if is_regular else times
 
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
 
 
-def cached_by_column(function: _Function) -> _Function:
+def cached_by_column(
+    function: Callable[[PlotData, str], _Result],
+) -> Callable[[PlotData, str], _Result]:
     """Decorate a function of a `PlotData` and a column name, so that its results are cached.
 
     The results are stored in the `PlotData`, by function and column name.
     """
 
     @wraps(function)
-    def cached_function(data: PlotData, name: str) -> Any:
+    def cached_function(data: PlotData, name: str) -> _Result:
         result_by_column = vars(data).setdefault(f"_{function.__name__}", {})
         if name not in result_by_column:
             result_by_column[name] = function(data, name)
-        return result_by_column[name]
+        return result_by_column[name]  # type: ignore[no-any-return]
 
-    return cast(_Function, cached_function)
+    return cached_function
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +233,7 @@ class PlotData:
         kind_by_column = {}
         for name, values in self.series_by_column.items():
             kind = _classify_column(values)
-            is_id = _ID_COLUMN_PATTERN.search(name) and not _get_declared_unit(self.column(name))
+            is_id = _ID_COLUMN_PATTERN.search(name) and not getattr(self.column(name), "unit", None)
             if kind == "number" and is_id and not np.nansum(as_floats(values) % 1):
                 kind = "code"
             kind_by_column[name] = kind
@@ -262,7 +255,10 @@ class PlotData:
 
     def has_engines(self, name: str | None) -> bool:
         """Return whether a column holds engines (AI assistants), which have fixed colours."""
-        return (name or "").endswith("engine")
+        if not name or name.endswith("engine"):
+            return bool(name)
+        texts = self.column_texts(name)[:99]
+        return 2 * len([*filter(find_engine_style, texts)]) > len(texts)
 
     @property
     def has_metadata(self) -> bool:
@@ -362,8 +358,7 @@ class PlotData:
         """
         column = self.column(name)
         unit_name = (column.unit_by if column.unit else "unit") if column else None
-        candidates = unit_name, f"{name.partition('_')[0]}_{unit_name}"  # such as control_metric
-        return next((name for name in candidates if name in self.kind_by_column), None)
+        return unit_name if unit_name in self.kind_by_column else None
 
     def has_mixed_units(self, name: str) -> bool:
         """Return whether a column has different units in different rows."""
@@ -378,7 +373,7 @@ class PlotData:
         """Return the unit of a column's number in each row; None where it is unknown."""
         unit_column = self.unit_column(name)
         column = self.column(name)
-        unit = _get_declared_unit(column)
+        unit = column.unit if column else None
         if "currency" in (unit or ""):
             # The unit of price_amount is in price_currency, if there are several currencies.
             for currency_column in (f"{name.rpartition('_')[0]}_currency", *self.kind_by_column):
@@ -405,7 +400,8 @@ class PlotData:
         Columns with the same number in all rows are left out, unless all are such columns.
         """
         ranked_names = sorted(
-            filter(self._measure_priority, self.number_columns), key=self._measure_priority
+            filter(self._measure_priority, self.number_columns),
+            key=self._measure_priority,
         )
         return [name for name in ranked_names if self.frame[name].nunique() > 1] or ranked_names
 
@@ -418,7 +414,7 @@ class PlotData:
         return [
             name
             for name in self.columns_of_kind("number")
-            if name not in (*self.key_columns, *REQUEST_COLUMNS, "_row")
+            if name not in (*self.key_columns, *REQUEST_COLUMNS)
             and not _DESCRIBING_COLUMN_PATTERN.search(name)
             and not is_status_column(self.frame, name)
         ]
@@ -545,6 +541,7 @@ class PlotData:
             for name in HOST_AND_DAYS_COLUMNS
             if name in self.kind_by_column
             and name not in excluded_columns
+            and self.kind_by_column[name] != "time"  # days, but not the number of days
             and self.has_several_values(name)
         ]
 
@@ -650,7 +647,6 @@ class PlotData:
             return table_noun.rpartition(" ")[2]
         if name != self.label_column or name in self.key_columns:
             return name
-        table_noun *= name in TITLE_COLUMNS[:6]
         id_nouns = (
             key.removesuffix("_id") for key in reversed(self.key_columns) if key.endswith("_id")
         )
@@ -665,7 +661,8 @@ class PlotData:
         constant_names = [
             name
             for name in key_names
-            if name in self.kind_by_column and not self.has_several_values(name)
+            if self.kind_by_column.get(name, "number") != "number"  # positions name nothing
+            and not self.has_several_values(name)
         ]
         return {name: self.labels(name)[0] for name in constant_names}
 
@@ -758,9 +755,33 @@ class PlotData:
         """
         if self.unfiltered_data:
             return self.unfiltered_data.own_mask(name)[self.positions_in_unfiltered]
+        # If all rows are own, as in a crawl of the own pages, none needs a mark.
+        return self._is_own(name) & ~self._is_own(name).all()
+
+    def has_competitors(self, name: str) -> bool:
+        """Return whether a column names brands, sites or pages of which some are not own."""
+        if self.unfiltered_data:
+            return self.unfiltered_data.has_competitors(name)
+        has_host = any(host for host, _ in self.details_with_host)
+        names_owners = name.endswith(("brand", "domain", *["url"] * has_host))
+        # A path without a domain is of the own site.
+        is_own_path = pd.Series(self.column_texts(name)).str.startswith("/")
+        return bool(self.own_mask(name).any()) or (
+            names_owners and not (self._is_own(name) | is_own_path).all()
+        )
+
+    def _brand_column(self, name: str) -> str:
+        """Return the name of the column with the brands of what a column names, or ""."""
+        has_brand = name == self.label_column and "brand" in self.kind_by_column
+        return "brand" * (has_brand and self.has_one_row_per(name))
+
+    @cached_by_column
+    def _is_own(self, name: str) -> Mask:
+        """Return a boolean mask of the rows in which a column names something own."""
         is_own_row = np.zeros(len(self), bool)
         if name in HOST_AND_DAYS_COLUMNS:
             return is_own_row
+        name = self._brand_column(name) or name
         for name_column, owner_column in _owner_columns(self.frame):
             if name_column == name:
                 is_own_row |= _own_mask(self.frame[owner_column])
@@ -774,11 +795,11 @@ class PlotData:
                 if host and "host" in self.kind_by_column
                 else True
             )
-            is_own_row |= (
-                domains.isin({*host_details.own_brands_and_sites, host}) & belongs_to_host
-            ).to_numpy(bool)
-        # If all rows are own, as in a crawl of the own pages, none needs a mark.
-        return is_own_row & ~is_own_row.all()
+            is_host = domains.isin({*host_details.own_brands_and_sites, host})
+            # Without a host there is no subdomain: no domain ends with a slash.
+            is_subdomain = domains.str.endswith(f".{host or '/'}", na=False)
+            is_own_row |= ((is_host | is_subdomain) & belongs_to_host).to_numpy(bool)
+        return is_own_row
 
     def rows_at(self, positions: Any) -> PlotData:
         """Return the data of the rows at ``positions``, in this order."""
@@ -830,11 +851,6 @@ class PlotData:
         )
 
 
-def _get_declared_unit(column: Column | None) -> str | None:
-    """Return the unit that the declaration of a column states; None without declaration."""
-    return column.unit if column else None
-
-
 def _aggregation_columns(rule: Aggregation) -> tuple[str, ...]:
     """Return the columns that an aggregation rule needs: the counts of a ratio, or the weights."""
     return (*(rule.over or ()), *filter(None, [rule.by]))
@@ -843,8 +859,7 @@ def _aggregation_columns(rule: Aggregation) -> tuple[str, ...]:
 def to_plot_data(frame: pd.DataFrame) -> PlotData:
     """Return a frame prepared for plotting, as `PlotData`.
 
-    Its index levels become columns. Rows that a merge repeated occur once, and numbers that are
-    times are converted to times.
+    Its index levels become columns. Rows that a merge repeated occur once.
     """
     with cache_checks():
         flat_frame = flatten_index(frame)
@@ -855,28 +870,10 @@ def to_plot_data(frame: pd.DataFrame) -> PlotData:
         rows = pd.DataFrame(flat_frame)  # without attrs, which each of its columns would copy
         rows.columns = pd.Index([str(name) for name in rows.columns])
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
-        for name in map(str, rows):
-            if not (
-                _get_declared_unit(declaration_of(metadata.columns[name]))
-                or _ID_COLUMN_PATTERN.search(name)
-            ):
-                rows[name] = _times_from_digits(rows[name])
         if has_metadata(flat_frame):
-            # The rows are checked already; with new numbers they would seem to be changed.
+            # The rows are checked already; without repeated ones they would seem to be changed.
             attach_keeping_recipe(rows, metadata, flat_frame)
     return PlotData(rows, metadata, metadata_and_responses(flat_frame)[1])
-
-
-def _times_from_digits(values: pd.Series) -> pd.Series:
-    """Convert a column of Unix times, or of days such as 20261115, to times.
-
-    Any other column is returned unchanged.
-    """
-    if not _all_match(_TIME_NUMBER_PATTERN, values):
-        return values
-    dtype, parse_options = COLUMN_CONVENTIONS["notations"][str(len(str(values.dropna().iloc[0])))]
-    times = pd.to_datetime(values.astype("string").astype(dtype), errors="coerce", **parse_options)
-    return times if times.notna().equals(values.notna()) else values
 
 
 # --- what other tables of the same answer say -------------------------------------------------
@@ -951,7 +948,10 @@ class ResponseDetails:
             title_columns = [
                 title_candidate
                 for title_candidate in title_candidates
-                if title_candidate in table and title_candidate not in id_columns
+                if title_candidate in table
+                and title_candidate not in id_columns
+                # What several identifiers share is no title of any of them.
+                and (table[title_candidate].nunique() > 1 or table[id_column].nunique() < 2)
             ]
             if title_columns:
                 id_title_pairs = table[[id_column, title_columns[0]]].dropna().astype(str)
@@ -1045,7 +1045,10 @@ def aggregate_by_mark(
     groupers = (
         period_groupers(selected_columns, grouping_columns, freq) if freq else grouping_columns
     )
-    grouped_data = to_plot_data(aggregate(selected_columns, groupers, None, True, {}, True))
+    with warnings.catch_warnings():
+        # The title names the column that is drawn; that others do not fit says nothing about it.
+        warnings.filterwarnings("ignore", "left out")
+        grouped_data = to_plot_data(aggregate(selected_columns, groupers, None, True, {}, True))
     if not freq and columns[0] not in grouped_data.kind_by_column:
         raise AvailabilityError(
             f"nothing shows how {columns[0]} is aggregated; use df.aa.aggregate with rules= first"

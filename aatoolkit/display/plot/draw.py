@@ -201,10 +201,8 @@ def _group_by_period(
     color_columns = [
         name for name in (options.x, options.color) if name not in (None, period_column)
     ] or data.varying_host_and_days()
-    if options.kind == "heatmap":
-        color_columns = (
-            color_columns or [name for name in data.key_columns if name != period_column][-1:]
-        )
+    if options.kind == "heatmap" and not color_columns:
+        color_columns = [name for name in data.key_columns if name != period_column][-1:]
     if color_columns[1:]:
         raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
     columns = options.y or data.number_columns

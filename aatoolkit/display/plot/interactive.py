@@ -45,9 +45,6 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
         plotly_data = {"application/vnd.plotly.v1+json": json.loads(self.to_json())}
         return {**plotly_data, **static_images, "text/plain": repr(self)}, metadata
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"a picture has no {name!r}: .write_html(path) saves it")
-
     def __repr__(self) -> str:
         return f"<InteractivePicture: {(self.layout.meta or {}).get('finding', '')}>"
 
@@ -196,7 +193,7 @@ def _make_annotation(placed_text: PlacedText, layout: Layout, palette: Palette) 
             position_options["bgcolor"] = palette["paper"]
     return position_options | {
         "text": _to_plotly_text(placed_text.text, placed_text.is_bold), "showarrow": False,
-        "borderpad": 0, "font_size": placed_text.font_size * _PIXELS_PER_POINT,
+        "font_size": placed_text.font_size * _PIXELS_PER_POINT,
         "align": placed_text.align, "font_color": palette[placed_text.colour],
         "xanchor": placed_text.align
     }  # fmt: skip

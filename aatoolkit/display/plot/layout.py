@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter
@@ -228,21 +229,36 @@ class Layout(NamedTuple):
         return self.font_size / 9.0
 
 
-def _fit_titles(spec: Spec, width: float, font_size: float) -> tuple[str, str]:
-    """Return the title, in up to two lines that are ``width`` points wide, and the subtitle.
+def _fit_title(spec: Spec, width: float, font_size: float) -> tuple[str, str]:
+    """Return the title, in up to two lines that are ``width`` points wide, and what goes below it.
 
     The title is the headline if the picture has one that fits.
     """
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
         wrapped_headline = _wrap_text(headline, width, font_size, 2, True)
         if wrapped_headline and "…" not in wrapped_headline:
-            return wrapped_headline, f"{spec.title_with_extent}, {spec.window_text}".removesuffix(
-                ", "
-            )
+            return wrapped_headline, spec.title_with_extent
     # A headline that would be cut says less than the title.
-    return _drop_last_clauses(spec.title_with_extent, width, font_size, 2, True), capitalize(
-        spec.window_text
-    )
+    return _drop_last_clauses(spec.title_with_extent, width, font_size, 2, True), ""
+
+
+def _fit_subtitle(
+    spec: Spec, subtitle: str, width: float, font_size: float, max_lines: int
+) -> str:  # fmt: skip
+    """Return the subtitle in up to ``max_lines`` lines, with the note on how to read the picture.
+
+    If room is short, the days, which the caption can say, go before the first clause of the note.
+    """
+    if not max_lines:
+        return ""
+    for window_part, note_part in (
+        (spec.window_text, spec.reading_note), ("", spec.reading_note), (spec.window_text, "")
+    ):  # fmt: skip
+        words = capitalize(f"{subtitle}, {window_part}".strip(", "))
+        text = _drop_last_clauses(f"{words}. {note_part}".strip(". "), width, font_size, max_lines)
+        if "…" not in text and re.split("[,.] ", note_part)[0] in text.replace("\n", " "):
+            return text
+    return ""
 
 
 def _place_legend(
@@ -292,13 +308,14 @@ def _choose_fitting_columns(
         (measure_width("● ", small_font_size) + 1) * bool(column.symbol_styles)
         for column in columns
     ]
+    available_width *= 1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
+    # A heading has several lines if its column is narrow.
     column_widths = [
-        14 + max(measure_width(column.heading, small_font_size),
+        14 + max(measure_width(column.heading.replace(" ", "\n"), small_font_size),
                  symbol_width + max(measure_width(cell_text, font_size, column.is_bold)
                                     for cell_text in column.texts))
         for column, symbol_width in zip(columns, symbol_widths, strict=True)
     ]  # fmt: skip
-    available_width *= 1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
     # If room is short, the last columns go first. Of rows without a name, those columns stay that
     # tell them apart, and words rather than numbers; bold columns stay longest.
     kept_indices = sorted(range(len(columns)), key=lambda i: (
@@ -314,9 +331,14 @@ def _choose_fitting_columns(
     while free_width(width_limit) < 0:
         width_limit *= 0.97
     extra_width = min(free_width(width_limit) / max(len(kept_indices), 1), 4 * font_size) * is_table
-    return [_MeasuredColumn(columns[i], symbol_widths[i],
-                            min(column_widths[i], width_limit) + extra_width)
-            for i in sorted(kept_indices)]  # fmt: skip
+    measured_columns = []
+    for i in sorted(kept_indices):
+        width = min(column_widths[i], width_limit) + extra_width
+        column = replace(
+            columns[i], heading=_wrap_text(columns[i].heading, width - 10, small_font_size, 4)
+        )
+        measured_columns.append(_MeasuredColumn(column, symbol_widths[i], width))
+    return measured_columns
 
 
 def _place_column_texts(
@@ -330,12 +352,11 @@ def _place_column_texts(
     small_font_size = layout.font_size * _SMALL_FONT_SIZE / _FONT_SIZE
     column_left = layout.marks_left + layout.marks_width + 10 * bool(layout.marks_width)
     for (column, symbol_width, column_width), cell_texts in zip(columns, cells, strict=True):
-        x = column_left + (column_width - 10) * (column.align == "right")
         align = column.align
-        heading = shorten(column.heading, column_width - 10, small_font_size)
-        yield PlacedText(
-            x, layout.marks_top - font_size * 1.7, heading, small_font_size, "muted", align=align
-        )
+        x = column_left + (column_width - 10) * (align == "right")
+        heading = column.heading
+        heading_y = layout.marks_top - _measure_height(heading, small_font_size) - font_size * 0.5
+        yield PlacedText(x, heading_y, heading, small_font_size, "muted", align=align)
         for row, cell_text in enumerate(cell_texts):
             row_y = layout.marks_top + (row + 0.5) * layout.marks_height / len(cell_texts)
             for style in filter(None, column.symbol_styles[row : row + 1]):
@@ -383,7 +404,12 @@ def _place_line_names(
 
 
 def _try_layout(
-    spec: Spec, width: float, height: float | None, max_subtitle_lines: int, text_scale: float
+    spec: Spec,
+    width: float,
+    height: float | None,
+    max_subtitle_lines: int,
+    text_scale: float,
+    max_caption_lines: int = 1,
 ) -> tuple[Layout, bool]:
     """Return a layout whose text is scaled by ``text_scale``, and whether everything fits."""
     font_size = _FONT_SIZE * text_scale
@@ -394,14 +420,12 @@ def _try_layout(
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
     # room; else they are a legend.
     title_font_size = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * text_scale
-    headline, subtitle = _fit_titles(spec, inner_width, title_font_size)
+    headline, subtitle = _fit_title(spec, inner_width, title_font_size)
     title = PlacedText(MARGIN, MARGIN, headline, title_font_size, "ink", True)
     marks_top = MARGIN + _measure_height(headline, title_font_size)
-    full_subtitle = f"{subtitle}. {spec.reading_note}".strip(". ") * bool(max_subtitle_lines)
-    full_subtitle = _drop_last_clauses(
-        full_subtitle, inner_width, small_font_size, max_subtitle_lines
-    )
-    full_subtitle *= "…" not in full_subtitle
+    full_subtitle = _fit_subtitle(
+        spec, subtitle, inner_width, small_font_size, max_subtitle_lines
+    )  # fmt: skip
     texts = [PlacedText(MARGIN, marks_top + 2, full_subtitle, small_font_size, "muted")]
     marks_top += (2 + _measure_height(full_subtitle, small_font_size)) * bool(full_subtitle) + 7
     has_line_names = (
@@ -424,7 +448,7 @@ def _try_layout(
         )
     )
     has_headings = any(column.heading for column in spec.text_columns)
-    marks_top += font_size * (1.6 * bool(spec.y.label) + 1.7 * has_headings) + 2
+    marks_top += font_size * (1.6 * bool(spec.y.label) + 0.5 * has_headings) + 2
     # Left: names of rows, in several lines where rows are high, or round numbers. Without either,
     # there is still room for the first number below the marks.
     row_height = (
@@ -463,6 +487,10 @@ def _try_layout(
     width_right_of_names = inner_width + MARGIN - marks_left
     columns = _choose_fitting_columns(spec, is_table, max(width_right_of_names, 1.0), text_scale)
     width_right_of_names -= sum(column.width for column in columns)
+    heading_heights = (
+        _measure_height(column.heading, small_font_size) for column, _, _ in columns
+    )  # fmt: skip
+    marks_top += max(heading_heights, default=0.0)
     width_right_of_names -= max(
         (measure_width(name, small_font_size, True) + 9 for _, name, _ in line_labels), default=0.0
     )
@@ -491,7 +519,7 @@ def _try_layout(
         + 5
     )
     # The caption is not enlarged, because reasons would then not fit.
-    caption = ""
+    caption_lines = [""]
     caption_font_size = min(small_font_size, max(_SMALL_FONT_SIZE, width / 70))
     # The caption says first how many rows and columns are left out, and what the subtitle did not.
     text_above = f"{headline} {full_subtitle}".replace("\n", " ")
@@ -503,13 +531,17 @@ def _try_layout(
         spec.window_text * (spec.window_text not in text_above), *spec.caption,
     )  # fmt: skip
     for note_text in filter(None, caption_notes):
-        longer_caption = (
-            f"{caption} · {note_text}"
-            if caption
-            else shorten(note_text, inner_width, caption_font_size)
-        )
-        if measure_width(longer_caption, caption_font_size) <= inner_width:
-            caption = longer_caption
+        if not caption_lines[0]:
+            note_text = shorten(note_text, inner_width, caption_font_size)
+        longer_line = f"{caption_lines[-1]} · {note_text}".removeprefix(" · ")
+        if measure_width(longer_line, caption_font_size) <= inner_width:
+            caption_lines[-1] = longer_line
+        elif (
+            len(caption_lines) < max_caption_lines
+            and measure_width(note_text, caption_font_size) <= inner_width
+        ):
+            caption_lines.append(note_text)
+    caption = "\n".join(caption_lines)
     height_below = (
         labels_height + _measure_height(caption, caption_font_size) + (8 if caption else 2) + 5
     )
@@ -550,7 +582,7 @@ def _try_layout(
     drawn_texts = [tick.text for tick in (*x_ticks, *y_ticks)]
     drawn_texts += chain(*wrapped_cells) if is_table and len(row_names) > 1 else ()
     has_shortened_names = any("…" in text for text in drawn_texts) or (
-        has_dropped_columns and text_scale > 1
+        has_dropped_columns and text_scale > 0.85
     )
     layout = Layout(width, total_height, marks_left, marks_top, marks_width, marks_height, x_ticks,
                     y_ticks,
@@ -612,11 +644,14 @@ def compute_layout(spec: Spec, width: float = PICTURE_WIDTH, height: float | Non
     """
     # Text is larger on a large figure, because readers look at it from afar.
     max_text_scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    # Each layout has fewer lines of the subtitle, or a smaller scale of text.
-    layout_settings = (2, max_text_scale), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82)
+    # Each layout has fewer lines of the subtitle or caption, or a smaller scale of text.
+    layout_settings = (
+        (2, max_text_scale), (2, 1.0), (1, 1.0), (1, 0.82, 2), (1, 0.82), (0, 0.82)
+    )  # fmt: skip
     candidate_layouts = []
-    for max_subtitle_lines, text_scale in layout_settings[3 * ((height or 999) <= 200) :]:
-        layout, fits_completely = _try_layout(spec, width, height, max_subtitle_lines, text_scale)
+    for settings in layout_settings[3 * ((height or 999) <= 200) :]:
+        text_scale = settings[1]
+        layout, fits_completely = _try_layout(spec, width, height, *settings)
         # Smaller text is better than names that are cut or rotated, as long as it can be read.
         cuts_large_names = layout.has_shortened_names and text_scale > 0.85
         faults = text_scale * (not fits_completely), cuts_large_names, layout.has_rotated_labels

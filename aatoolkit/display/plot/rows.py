@@ -54,7 +54,7 @@ from aatoolkit.display.plot.style import (
     describe_extent,
     humanize_identifiers,
 )
-from aatoolkit.sections.aggregation import FRACTION, RANK
+from aatoolkit.sections.aggregation import COUNT, FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
 
 # --- the constructor --------------------------------------------------------------------------
@@ -91,14 +91,13 @@ def make_row_spec(
     kind: str, data: PlotData, title: str, row_names: Sequence[DisplayName], cells: Iterable[Cell],
     x: Scale,
     columns: Texts, *, total_rows: int, extra_marks: Sequence[Mark] = (), mark_columns: Texts = (),
-    row_selection: str = "first", **spec_options: Any,
+    **spec_options: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of a picture with one row per name.
 
     ``cells`` are the boxes and dots that are drawn in the rows, and ``x`` is their scale.
-    ``total_rows`` is the number of rows before some were left out; ``row_selection`` says which
-    were kept, such as ``first`` or ``highest``. ``extra_marks`` are drawn over the cells.
-    ``spec_options`` are other fields of the `Spec`.
+    ``total_rows`` is the number of rows before some were left out. ``extra_marks`` are drawn over
+    the cells. ``spec_options`` are other fields of the `Spec`.
     """
     drawn_cells = [
         Cell(cell.row, INFINITY, choose_missing_style(cell.missing_reason), -INFINITY, NAN, NAN,
@@ -141,7 +140,7 @@ def make_row_spec(
         Scale(len(row_names) - 0.5, -0.5, "names", category_names=row_names),
         [*marks, *extra_marks], height=ROW_HEIGHT * len(row_names), mark_columns=mark_columns,
         extent_text=describe_extent(len(row_names), total_rows,
-                                    row_selection="last" if is_time else row_selection),
+                                    row_selection="last" if is_time else "first"),
         **spec_options,
     )  # fmt: skip
 
@@ -241,19 +240,17 @@ def sample_size_texts(data: PlotData, size_column: str | None) -> list[str]:
     ]
 
 
-def format_sample_range(data: PlotData, y: str, row_positions: Any = None) -> str:
+def format_sample_range(data: PlotData, y: str) -> str:
     """Return the range of a rate's sample sizes as text, such as ``answer count 20–30``.
 
-    ``y`` is the column of the rate; the text is "" if it has no column of sample sizes. With
-    ``row_positions``, the text is only ``n=20–30``, and is about the rows at these positions.
+    ``y`` is the column of the rate; the text is "" if it has no column of sample sizes.
     """
     size_column = data.rate_sample_column(y)
-    sizes = np.append(data.values(size_column), 0.0)[row_positions] if size_column else np.empty(0)
-    sizes = sizes[sizes > 0]
-    if size_column is None or not sizes.size:
+    if size_column is None:
         return ""
-    range_text = "–".join(dict.fromkeys(map(number, (sizes.min(), sizes.max()))))
-    return f"{humanize(size_column)} {range_text}" if row_positions is None else f"n={range_text}"
+    sizes = sorted(size for size in data.values(size_column) if size > 0)
+    range_text = "–".join(dict.fromkeys(map(number, sizes[:1] + sizes[-1:])))
+    return f"{humanize(size_column)} {range_text}" * bool(sizes)
 
 
 def _bar_labels(number_texts: Texts, data: PlotData, y: str) -> Texts:
@@ -269,11 +266,6 @@ def _bar_labels(number_texts: Texts, data: PlotData, y: str) -> Texts:
         bar_label.removesuffix("  ()")
         for bar_label in map("{}  ({})".format, number_texts, sample_texts)
     ]
-
-
-def quote_name(name: str) -> str:
-    """Return a name for use in a sentence, in quotation marks if it is long and has spaces."""
-    return f"“{name}”" if " " in name and len(name) > 24 else name
 
 
 # --- bars and gaps ----------------------------------------------------------------------------
@@ -295,18 +287,28 @@ def find_column_pairs(data: PlotData) -> Iterator[tuple[str, str]]:
 def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     """Return a bar chart with one bar per row; None if bars cannot show the data."""
     x = options.x or data.label_column
-    y = next(iter(options.y or [name for name in data.measure_columns if name != x]), None)
-    if x is None or y is None or data.kind_by_column[x] == "list" or options.color:
+    if x is None or options.color:
         return None
-    if data.has_mixed_units(y) or (
-        (data.kind_by_column[x] == "number" or data.has_untitled_ids(x))
+    columns = options.y or data.measure_columns
+    naming_columns = [x]
+    if not columns and data.key_columns[1:]:
+        # Counts that nothing shows how to add up have a bar each, named by all of the key.
+        columns = [name for name in data.number_columns if data.unit(name) == COUNT]
+        naming_columns = data.key_columns
+        x = next(filter(data.has_competitors, naming_columns), x)
+    y = next((name for name in columns if name != x or options.y), None)
+    if y is None or data.kind_by_column[x] == "list" or data.has_mixed_units(y) or (
+        any(data.kind_by_column[name] == "number" or data.has_untitled_ids(name)
+            for name in naming_columns)
         and not (options.x or options.kind)
-    ):
+    ):  # fmt: skip
         return None  # several units have no common scale; positions and identifiers say nothing
     drawn_rows = data
     mark_columns = [x, *data.varying_host_and_days(x)]
     # A ranking of brands has one bar per brand, not one per row.
-    if options.x or (x in data.key_columns and data.key_columns[1:]):
+    if naming_columns[1:]:
+        mark_columns = naming_columns
+    elif options.x or (x in data.key_columns and data.key_columns[1:]):
         # The mean of rows needs their key; by default, such rows are counted instead.
         drawn_rows = aggregate_by_mark(
             data, mark_columns, [y, *data.metadata.key * options.is_chosen]
@@ -315,20 +317,17 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         drawn_rows = aggregate_by_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
-    # Pages may be of the own site, also if none is marked as own.
-    has_competitor_rows = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain"))
-    # Of many rows with 0, one is enough.
-    max_rows = (
-        15 if is_time or row_count <= 15
-        else min(15, int(np.count_nonzero(drawn_rows.values(y))) + 1)
-    )  # fmt: skip
+    has_competitor_rows = drawn_rows.has_competitors(x)
     drawn_rows = drawn_rows.rows_at(
-        drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(max_rows))]
+        drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
     )
     bounds = compute_intervals(drawn_rows, y, data, mark_columns)
     unit = drawn_rows.unit(y)
     bar_values = drawn_rows.values(y)
-    row_names = make_row_names(drawn_rows, x)
+    key_texts = zip(*map(drawn_rows.labels, naming_columns), strict=True)
+    row_names = make_row_names(
+        drawn_rows, x, [*map(" · ".join, key_texts)] * bool(naming_columns[1:])
+    )
     measure_name = data.measure_name(y)
     reasons = find_missing_reasons(drawn_rows, y)
     # Rows with the same name cannot be told apart, and without a value there is nothing to draw.
@@ -337,25 +336,18 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     ):
         return None
     engine_styles = (
-        choose_styles(drawn_rows.column_texts(x), as_engines=True)
-        if drawn_rows.has_engines(x)
-        else {}
+        choose_styles(drawn_rows.labels(x), as_engines=True) if drawn_rows.has_engines(x) else {}
     )
     bar_styles = [
         engine_styles.get(row_text)
         or (NEUTRAL_STYLE if has_competitor_rows and not name.is_own else OWN_STYLE)
-        for name, row_text in zip(row_names, drawn_rows.column_texts(x), strict=True)
+        for name, row_text in zip(row_names, drawn_rows.labels(x), strict=True)
     ]
-    # One very wide interval is cut, for beside it all others would be short.
-    max_drawn_end = -1.5 * np.sort(-bounds.high)[:2][-1]
-    interval_ends = np.minimum(bounds.high, max_drawn_end)
-    scale = make_scale(np.concatenate([bar_values, interval_ends]), unit,
+    scale = make_scale(np.concatenate([bar_values, bounds.high]), unit,
                        label=drawn_rows.axis_label(y),
                        is_whole=drawn_rows.is_count(y))  # fmt: skip
     has_intervals = not np.isnan(bounds.low).all()
-    is_cut = bounds.high > scale.high
-    bar_texts = map("{}{}".format, np.where(is_cut, "→ ", ""),
-                    _bar_labels(numbers(bar_values, unit), drawn_rows, y))  # fmt: skip
+    bar_texts = _bar_labels(numbers(bar_values, unit), drawn_rows, y)
     # Beside the end of a line, a number would seem to be that of the end.
     number_text_x = scale.high if has_intervals else NAN
     cells = [
@@ -374,20 +366,17 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     headline *= not is_time
     reading_note = ""
     if has_intervals:
-        reading_note = f"Lines{', longer at →' * bool(is_cut.any())}: {describe_method(bounds)}"
-    elif drawn_rows.rate_sample_column(y):
-        reading_note = "No interval: the single values are not given"
+        reading_note = f"Lines: {describe_method(bounds)}"
     is_small_sample = drawn_rows.small_sample_mask(y)
     if not is_time and is_small_sample.any() and not is_small_sample.all():
-        reading_note = f"Last: n below {MIN_SAMPLE_SIZE}. {reading_note}".strip()
+        reading_note = f"{reading_note}. Last: n below {MIN_SAMPLE_SIZE}".strip(". ")
     return make_row_spec(
-        "bars", drawn_rows, data.make_title(measure_name, drawn_rows.row_noun(x)), row_names, cells,
-        scale, [y],
+        "bars", drawn_rows,
+        data.make_title(measure_name, *map(drawn_rows.row_noun, naming_columns)), row_names,
+        cells, scale, [y],
         total_rows=row_count, headline=headline, mark_columns=mark_columns,
         interval_frame=bounds.result, reading_note=reading_note,
         sample_note=format_sample_range(drawn_rows, y),
-        row_selection=("best" if unit == RANK else "highest")
-        if bar_values[-1] == bar_values[-1] else "first",
     )  # fmt: skip
 
 
@@ -409,11 +398,11 @@ def leader_headline(
         if measure_name.endswith("s") and unit != FRACTION
         else "highest"
     )
-    comparison_texts = [f"; {quote_name(name.text)} {number(float(value), unit)}"
+    comparison_texts = [f"; {name.text} {number(float(value), unit)}"
                         for name, value in zip(row_names, values, strict=True)
                         if name.is_own != row_names[0].is_own and value == value]  # fmt: skip
     return (
-        f"{capitalize(superlative)} {measure_name}: {quote_name(row_names[0].text)}, "
+        f"{capitalize(superlative)} {measure_name}: {row_names[0].text}, "
         f"{number(values[0], unit)}{''.join(comparison_texts[:1])}"
     )
 
@@ -479,7 +468,7 @@ def make_gap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     for row in [0] if is_sorted_by_gap else own_row_positions[:1]:
         if np.isfinite(later_values[row] - earlier_values[row]):
             headline = (
-                f"{quote_name(row_names[row].text)}: {later_name} "
+                f"{row_names[row].text}: {later_name} "
                 f"{number(later_values[row], unit)}, {earlier_name} "
                 f"{number(earlier_values[row], unit)} ({change_texts[row]})"
             )
@@ -530,16 +519,12 @@ def make_shares_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     if share_sums.isna().all() or not np.allclose(share_sums.dropna(), 1, atol=0.01):
         return None
     row_names = make_row_names(drawn_rows, x)
-    headline = ""
-    for row in np.flatnonzero(share_sums.notna() & drawn_rows.own_mask(x))[:1]:
-        share_texts = map("{} {}".format, share_table, numbers(share_table.iloc[row], FRACTION))
-        headline = f"{row_names[row].text}: {', '.join(share_texts)}"
     return _make_stacked_bars(
         "shares", drawn_rows, columns, [x, *data.varying_host_and_days(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, share_table))}",
         share_table, row_names, sample_size_texts(drawn_rows, sample_column), FRACTION,
         find_missing_reasons(drawn_rows, columns[0]),
-        sample_note=format_sample_range(drawn_rows, columns[0]), headline=headline,
+        sample_note=format_sample_range(drawn_rows, columns[0]),
         total_rows=len(data),
     )  # fmt: skip
 
@@ -638,8 +623,7 @@ def make_counts_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     )
     shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(_MAX_COUNTS))]
     own_row_labels = {*labels_and_segments["x"][data.own_mask(x)]}
-    row_noun = data.table_words * (not is_drafted) or "rows"
-    title = f"{data.table_words}: number of rows" if is_drafted else f"number of {row_noun}"
+    row_noun = data.table_words or "rows"
     shown_totals = shown_counts.sum(axis=1).to_numpy(np.float64)
     row_names = [
         DisplayName(row_label, row_label in own_row_labels) for row_label in shown_counts.index
@@ -661,7 +645,7 @@ def make_counts_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         headline = leader_headline(row_names, shown_totals, None, row_noun)
     return _make_stacked_bars(
         "counts", data, columns, [x],
-        data.make_title(title, data.row_noun(x), None if is_by_flag else by),
+        data.make_title(f"number of {row_noun}", data.row_noun(x), None if is_by_flag else by),
         shown_counts, row_names, numbers(shown_totals),
         None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {row_noun}",
         headline=headline, total_rows=len(count_table),
@@ -692,6 +676,7 @@ def _grouping_column(data: PlotData, excluded_column: str = "") -> str | None:
     candidates = [
         name for name, column_kind in data.kind_by_column.items()
         if column_kind in ("word", "flag") and name not in ("own", excluded_column)
+        and not data.has_untitled_ids(name)
         and 1 < data.frame[name].nunique() <= max(_MAX_COUNTS, len(data) // 5)
     ]  # fmt: skip
     category_columns = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -214,13 +215,19 @@ class Spec:
     def finding(self) -> str:
         """The picture in words: its title, its headline, and the texts of its marks or rows."""
         texts_by_label: dict[str, list[str]] = {}
-        for mark in self.marks:
-            for tooltip in mark.tooltips:
-                mark_label, label_text = f"{tooltip}\n".split("\n")[:2]
-                if self.x.kind in ("time", "names"):
-                    mark_label, _, position = mark_label.rpartition(", ")
-                    label_text = f"{position} {label_text}"
-                texts_by_label.setdefault(mark_label, []).append(label_text.replace(": ", " "))
+        rows_and_tooltips = [
+            (y * (self.y.kind == "names"), tooltip)
+            # Of a gap, the dot that is drawn last, over the other, is named first.
+            for mark in self.marks[:: -1 if self.kind == "gap" else 1]
+            for y, tooltip in zip(mark.y, mark.tooltips, strict=False)
+        ]
+        # In the order of the rows, also if an own brand is a mark of its own.
+        for _, tooltip in sorted(rows_and_tooltips, key=itemgetter(0)):
+            mark_label, label_text = f"{tooltip}\n".split("\n")[:2]
+            if self.x.kind in ("time", "names"):
+                mark_label, _, position = mark_label.rpartition(", ")
+                label_text = f"{position} {label_text}"
+            texts_by_label.setdefault(mark_label, []).append(label_text.replace(": ", " "))
         for row, name in enumerate(self.y.category_names if not texts_by_label else ()):
             column_texts = [
                 f"{column.heading} {column.texts[row]}".strip()

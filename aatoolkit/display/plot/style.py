@@ -228,7 +228,7 @@ def choose_styles(
 
 def find_engine_style(name: str) -> Style | None:
     """Return the style of a known engine (AI assistant), the same in all pictures; else None."""
-    slug = re.sub("[ _]", "-", f"-{name.lower()}")
+    slug = re.sub("[ _]", "-", f"-{name.lower()}").removesuffix("s")
     # A crawler such as ChatGPT-User is no engine.
     return next(
         (

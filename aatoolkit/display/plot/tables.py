@@ -15,7 +15,7 @@ import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, signed
-from aatoolkit._util.text import capitalize, counted, drop_inner_stops, humanize
+from aatoolkit._util.text import capitalize, counted, drop_inner_stops, humanize, join_some
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     HOST_AND_DAYS_COLUMNS,
@@ -76,7 +76,7 @@ from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, UP
 # --- key figures ------------------------------------------------------------------------------
 
 _SCORE_SUFFIX = " (0 to 100)"
-_METRIC_PATTERN = re.compile(r"(?i)\b(metric|kpi|measure|indicator|key figure)s?\b")
+_METRIC_PATTERN = re.compile(r"(?i)\b(metric|kpi|measure|indicator|key figure|card)s?\b")
 """Matches names of tables and of columns whose rows are different measures."""
 
 
@@ -114,20 +114,12 @@ def make_figures_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     title = capitalize(data.table_words or ", ".join(map(humanize, columns)))
     constant_text = ", ".join(data.label_by_constant_key().values())
     state_column = "" if has_single_row else next(filter(data.has_states, data.kind_by_column), "")
-    if has_single_row:
-        card_texts = [
-            f"{card.label} {card.value}" for card in cards
-            if (card.symbol_style or OWN_STYLE) not in (OWN_STYLE, NEUTRAL_STYLE)
-            or "%" in card.value or _SCORE_SUFFIX in card.label
-        ]  # fmt: skip
-        card_texts.sort(key=lambda card_text: "%" not in card_text)
-        headline = ": ".join(filter(None, [constant_text, *card_texts[:1]])) * bool(card_texts)
-    else:  # changes in percentage points are changes of rates
-        card_texts = [f"{label} {value} ({change_text})"
-                      for label, value, change_text, *_ in drawn_cards
-                      if change_text.endswith("pp")]  # fmt: skip
-        headline = _count_states(data, state_column) if state_column else ", ".join(card_texts[:2])
-    if constant_text not in headline:
+    # Changes in percentage points are changes of rates.
+    card_texts = [f"{label} {value} ({change_text})"
+                  for label, value, change_text, *_ in drawn_cards
+                  if change_text.endswith("pp")]  # fmt: skip
+    headline = _count_states(data, state_column) if state_column else ", ".join(card_texts[:2])
+    if constant_text:
         title = f"{constant_text}: {title}"
     card_labels, *texts_by_column, symbol_styles = zip(*drawn_cards, strict=True)
     sparklines = []
@@ -204,7 +196,8 @@ def _make_row_cards(data: PlotData, options: PlotOptions) -> tuple[list[KeyFigur
     )
     # Words are left out where there are none; a number says why it is missing.
     columns = options.y or [
-        name for name in sorted_columns if name not in excluded_columns
+        name for name in sorted_columns
+        if name not in excluded_columns and not _MACHINE_COLUMN_PATTERN.search(name)
         and (data.kind_by_column[name] == "number"
              or data.column_texts(name)[0] not in (NO_VALUE_TEXT, "", "[]", "()"))
     ]  # fmt: skip
@@ -263,18 +256,25 @@ def make_metrics_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         return None
     texts = data.labels(value)
     amounts = pd.to_numeric(pd.Series(texts), errors="coerce")
-    cells = [number(amount, unit) if amount == amount else text
+    cells = [{"true": True, "false": False}.get(text, text) if amount != amount
+             else number(amount, unit)
              for text, amount, unit in zip(texts, amounts, data.units(value),
                                            strict=True)]  # fmt: skip
     frame = data.frame.assign(cell=cells).pivot_table(
         "cell", thing, metric, aggfunc="first", sort=False
     )
+    frame = frame.convert_dtypes().rename(columns=lambda name: name.replace(".", " "))
     spec = _make_table_spec("metrics", to_plot_data(frame), options, [*frame], thing)
     return replace(spec, data=data, columns=[value], title=data.make_title(data.table_words, thing))
 
 
 # --- tables of states and of text -------------------------------------------------------------
 
+_MACHINE_COLUMN_PATTERN = re.compile("(^|_)(cursor|links|href)(_|$)|_currency$")
+"""Matches names of columns for programs, such as the link to the next page, and of currencies.
+
+Amounts are written with their currency.
+"""
 _MAX_ROWS = 15
 _MAX_COLUMNS = 4
 """The maximum numbers of rows and columns of a table."""
@@ -324,31 +324,34 @@ def choose_table_columns(
     )
     columns = [
         name for name, kind in data.kind_by_column.items()
-        if name not in excluded_columns and not name.endswith("_currency")  # amounts have it
+        if name not in excluded_columns and not _MACHINE_COLUMN_PATTERN.search(name)
         and (kind == "number" or data.frame[name].notna().any())
     ]  # fmt: skip
-    # Constants and identifiers without a title come last, and of equal columns one is enough.
+    # Constants and identifiers without a title come last, and of equal columns one is enough: that
+    # of the most informative measure.
     first_rows = data.first_rows(99)
     columns.sort(key=lambda name: (
         bool(x) and not _has_symbols(data, name), len({*format_cells(first_rows, name)}) < 2,
         first_rows.has_untitled_ids(name), name in OWNER_COLUMNS,
+        [*data.measure_columns, name].index(name),
     ))  # fmt: skip
-    columns = [*{tuple(format_cells(first_rows, name)): name for name in columns}.values()]
+    name_by_cells = {tuple(format_cells(first_rows, name)): name for name in columns[::-1]}
+    columns = [*name_by_cells.values()][::-1]
     number_columns = [name for name in columns if data.kind_by_column[name] == "number"]
     other_columns = [name for name in columns if name not in number_columns]
     other_columns = other_columns[: max_columns - min(len(number_columns), max_columns // 2)]
     # Rows that have the same words are told apart by their key.
     are_rows_alike = not x and first_rows.frame[other_columns].astype(str).duplicated().any()
-    distinguishing_keys = [name for name in columns if are_rows_alike and name in data.key_columns]
-    return [*dict.fromkeys([*distinguishing_keys, *other_columns, *number_columns])][:max_columns]
+    keys = [name for name in columns if are_rows_alike and name in data.key_columns]
+    return [*dict.fromkeys(keys + other_columns + number_columns)][:max_columns]
 
 
 def _count_states(data: PlotData, name: str) -> str:
     """Return how many rows have each state, such as "Result: 5 passed, 2 failed"."""
-    count_by_state = Counter(_make_text_column(data, name).texts)
-    texts = [f"{count} {state}" for state, count in count_by_state.most_common(4)]
-    if {*count_by_state} <= {"yes", "no"}:
-        texts = [f"{count_by_state['yes']} of {len(data)}"]
+    texts = (
+        f"{count} {state}"
+        for state, count in Counter(_make_text_column(data, name).texts).most_common(4)
+    )
     return f"{make_column_title(name)}: {', '.join(texts)}"
 
 
@@ -369,22 +372,14 @@ def _make_table_spec(
     ``x`` is the column that names the rows; without it, the rows have no names.
     """
     max_rows = options.max_rows(_MAX_ROWS)
-    drawn_rows = data.first_rows(max_rows * (1 if x or columns[1:] else 2))
+    drawn_rows = data.first_rows(max_rows)
     text_columns = [_make_text_column(drawn_rows, name) for name in columns]
-    row_texts = pd.Series(text_columns[0].texts if columns else ())
     if not x and columns[1:]:  # words of the row above are not repeated
+        row_texts = pd.Series(text_columns[0].texts)
         text_columns[0] = replace(
             text_columns[0], texts=[*row_texts.where(row_texts != row_texts.shift(), "")]
         )
-    elif len(row_texts) > max_rows:  # a single column goes on beside itself
-        text_columns = [
-            TextColumn([*row_texts.reindex(range(start, start + max_rows), fill_value="")],
-                       text_columns[0].heading)
-            for start in range(0, len(row_texts), max_rows)
-        ]  # fmt: skip
-    row_names = (
-        make_row_names(drawn_rows, x) if x else [DisplayName("")] * min(len(drawn_rows), max_rows)
-    )
+    row_names = make_row_names(drawn_rows, x) if x else [DisplayName("")] * len(drawn_rows)
     title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
     if x:
         title += f" by {humanize(data.row_noun(x))}"
@@ -455,7 +450,7 @@ def format_cells(data: PlotData, name: str) -> Texts:
         ]
     elif data.kind_by_column[name] == "list":
         # Commas would not tell apart sentences.
-        cell_texts = [" · ".join(map(str, value))
+        cell_texts = [join_some([*map(str, value)], 6, " · ")
                       if np.iterable(value) and not isinstance(value, str) else str(value)
                       for value in data.series_by_column[name]]  # fmt: skip
     return cell_texts
@@ -565,8 +560,7 @@ def make_result_spec(kind: str, data: PlotData, options: PlotOptions) -> Spec | 
         )
         if unit == RANK and settings.is_change and verdict in CHANGE_WORDS:
             # A higher position is worse.
-            style, judgement = (BAD_STYLE, "worse") if verdict == UP else (GOOD_STYLE, "better")
-            row_text += f", which is {judgement}"
+            style = BAD_STYLE if verdict == UP else GOOD_STYLE
         if settings.colour == "certain" and estimate_and_interval[1] != estimate_and_interval[2]:
             style = NEUTRAL_STYLE
         reason = "" if np.isfinite(estimate_and_interval).any() else verdict.partition(" (")[0]

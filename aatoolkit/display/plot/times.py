@@ -105,8 +105,6 @@ def _make_pivot_table(
         return [*row_scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     row_keys = rank_labels(pivoted_positions)[:max_rows]
-    if by and data.varying_host_and_days(by, x):  # rows of one host or window stand together
-        row_keys.sort(key=lambda row_key: row_key.partition(" · ")[0])
     if is_time:
         column_keys = [*fill_time_gaps(x_values)]
     elif data.is_category(x):
@@ -114,6 +112,8 @@ def _make_pivot_table(
         column_keys = sorted(
             pivoted_positions, key=lambda column: [*category_names, column].index(column)
         )
+    elif data.kind_by_column[x] in ("number", "code"):
+        column_keys = sorted(map(str, pivoted_positions), key=float)[:max_columns]
     else:
         column_keys = rank_labels(pivoted_positions.loc[row_keys].T)[:max_columns]
     row_positions = (
@@ -155,10 +155,8 @@ def _make_time_label(data: PlotData, x: str, moments: Sequence[pd.Timestamp]) ->
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return last_day_note[2:].capitalize()  # the ticks show the years
     time_format = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
-    first_and_last_years = dict.fromkeys(
-        f"{moment:{time_format}}" for moment in (moments[0], moments[-1])
-    )
-    return "–".join(first_and_last_years) + last_day_note
+    first_and_last = dict.fromkeys(f"{moments[i]:{time_format}}" for i in (0, -1))
+    return "–".join(first_and_last) + last_day_note
 
 
 # --- lines ------------------------------------------------------------------------------------
@@ -216,9 +214,7 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     data = aggregate_by_mark(data, mark_columns, columns, freq)
     if data.frame[x].isna().all():
         return None
-    pivot_tables = [
-        _make_pivot_table(data, x, name, by, len(data), 0) for name in columns[: len(SERIES_STYLES)]
-    ]
+    pivot_tables = [_make_pivot_table(data, x, name, by, len(data), 0) for name in columns]
     intervals = [compute_intervals(data, name, ungrouped_data, mark_columns) for name in columns]
     drawn_lines = [
         _ChartLine(
@@ -228,7 +224,7 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
             line_values,
             bounds,
         )
-        for column, pivot_table, bounds in zip(columns, pivot_tables, intervals, strict=False)
+        for column, pivot_table, bounds in zip(columns, pivot_tables, intervals, strict=True)
         for name, row_positions, line_values in zip(
             _make_key_names(data, by, pivot_table.row_keys, x),
             pivot_table.row_positions,
@@ -271,8 +267,11 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
                           ends=x_days[is_gap] + min_time_step / 2, size=np.inf))  # fmt: skip
         legend.append((reason, choose_missing_style(reason), "boxes"))
     measured_lines = [line for line in drawn_lines if not np.isnan(line.values).all()]
-    # Only the first line has a band: that of the own brand.
-    line_with_band = next((line for line in measured_lines[:1] if line.intervals.method), None)
+    # A single line has a band, or that of the own brand. Several bands would hide each other.
+    line_with_band = next(
+        (line for line in measured_lines[:1]
+         if line.intervals.method and (line.name.is_own or not measured_lines[1:])), None
+    )  # fmt: skip
     for line in drawn_lines:
         drawn_values.append(line.values)
         if line is line_with_band:
@@ -308,7 +307,14 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         [f"{line.name.text} {number(line.values[-1], unit)}" for line in lines_with_last_value]
     )
     is_last_partial = any(x_days[-1] in mark.x for mark in partial_dots)
-    band_subject = f" of {line_with_band.name.text}" if line_with_band and drawn_lines[1:] else ""
+    reading_note = ""
+    half_widths = (intervals[0].high - intervals[0].low) / 2
+    if line_with_band:
+        band_subject = f" of {line_with_band.name.text}" * bool(measured_lines[1:])
+        reading_note = f"Band{band_subject}: {describe_method(line_with_band.intervals)}"
+    elif np.isfinite(half_widths).any():
+        method = describe_method(intervals[0])
+        reading_note = f"Up to ±{number(np.nanmax(half_widths), unit)}: {method}"
     unmeasured_note = f"{join_some(unmeasured_names)}: {NOT_MEASURED} · " * bool(unmeasured_names)
     return Spec(
         "line", data, columns, title,
@@ -319,13 +325,10 @@ def make_lines_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         else "",
         extent_text=describe_extent(len(drawn_lines), line_count),
         sample_note=f"{unmeasured_note}{format_sample_range(data, y)}".strip(" ·"),
-        reading_note=f"Band{band_subject}: {describe_method(line_with_band.intervals)}"
-        if line_with_band else "",
+        reading_note=reading_note,
         legend=[*((PARTIAL_PERIOD_TEXT, mark.style, "dots") for mark in partial_dots[:1]), *legend],
         height=175.0, mark_columns=mark_columns, interval_frame=intervals[0].result,
-        line_labels=[(float(line.values[~np.isnan(line.values)][-1]),
-                      f"{line.name.full_text} "
-                      f"{format_sample_range(data, y, line.row_positions)}".rstrip(),
+        line_labels=[(float(line.values[np.isfinite(line.values)][-1]), line.name.full_text,
                       line.style) for line in measured_lines if drawn_lines[1:]],
     )  # fmt: skip
 
@@ -416,23 +419,13 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     ungrouped_data = data
     mark_columns = [*data.varying_host_and_days(x, by), *filter(None, [by]), x]
     data = aggregate_by_mark(ungrouped_data, mark_columns, [y])
-    # Rows and columns of zeros say little, except those of an own brand.
-    is_kept = np.ones(len(data), bool)
-    for name in {by or x, x} - {*data.columns_of_kind("time")}:
-        is_informative = pd.Series((data.values(y) != 0) | data.own_mask(name))
-        is_kept &= is_informative.groupby([*data.column_texts(name)]).transform("any")
-    omits_zeros = bool(0 < is_kept.sum() < len(data))
-    if omits_zeros:
-        data = data.rows_at(np.flatnonzero(is_kept))
     pivot_table = _make_pivot_table(data, x, y, by,
                                     options.max_rows(24 if mark_columns[2:] else 15),
                                     options.max_rows(_MAX_HEATMAP_COLUMNS))  # fmt: skip
     if not (options.kind or time_keys) and ((pivot_table.row_positions >= 0).sum(axis=1) < 2).all():
         return None  # bars say the same
-    spec = _pivot_to_heatmap(
-        data, pivot_table, x, y, by, compute_intervals(data, y, ungrouped_data, mark_columns)
-    )
-    return replace(spec, sample_note="rows or columns of 0 left out" * omits_zeros)
+    intervals = compute_intervals(data, y, ungrouped_data, mark_columns)
+    return _pivot_to_heatmap(data, pivot_table, x, y, by, intervals)
 
 
 def _pivot_to_heatmap(
@@ -450,8 +443,6 @@ def _pivot_to_heatmap(
     columns = pivot_table.column_keys
     is_rank = unit == RANK
     measure_name = data.measure_name(y)
-    if data.unit_column(y) == "metric" and not data.has_several_values("metric"):
-        measure_name = data.labels("metric")[0]
     # At a time without any row, nothing was measured.
     absent_row_reasons = np.where(
         (row_positions < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED
@@ -504,14 +495,8 @@ def _pivot_to_heatmap(
     marks.append(Mark("words", x_positions, y_positions, texts=cell_texts,
                       colour_strength=colour_strengths, text_offset=0.0))  # fmt: skip
     if is_time:
-        is_partial = np.append(data.partial_mask(y, x), False)[row_positions]
-        # A column that is partial as a whole has one dot, at its top.
-        is_column_partial = np.tile(
-            (is_partial | np.isnan(cell_values)).all(axis=0), len(row_names)
-        )
-        marks += _make_partial_dots(is_partial.ravel(), x_positions - 0.4 * ~is_column_partial,
-                                    np.where(is_column_partial, -0.5, y_positions),
-                                    GREY_STYLES[0])  # fmt: skip
+        is_partial = np.append(data.partial_mask(y, x), False)[row_positions].ravel()
+        marks += _make_partial_dots(is_partial, x_positions - 0.4, y_positions, GREY_STYLES[0])
         legend += [
             (PARTIAL_PERIOD_TEXT, mark.style, "dots") for mark in marks if mark.kind == "dots"
         ]
