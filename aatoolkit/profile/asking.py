@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.lexicon import fold, tokens, words_of
-from aatoolkit.availability.detect.words import STRONG, read_object_state
+from aatoolkit.availability.detect.words import STRONG, read_object_availability
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Cause
 from aatoolkit.client.options import read_scope_options
 from aatoolkit.client.reading import progress_bar, run_in_order
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import Field, list_leaf_paths_and_texts
 from aatoolkit.payload import Payload, Request
-from aatoolkit.profile.occurrences import value_at
+from aatoolkit.profile.response_values import find_value_at
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.words import STEMS_BY_FILTER, iter_named_values
@@ -234,7 +234,7 @@ def _store_results(
         if request.section is None:
             combined_document = _index_by_section(payload_or_error.json, responses.documents)
             document_by_section = {
-                name: value_at(combined_document, [*map(Field, path)])
+                name: find_value_at(combined_document, [*map(Field, path)])
                 for name, path in section_paths.items()
             }
         for name, document in document_by_section.items():
@@ -545,7 +545,7 @@ def find_engines(options_json: Any) -> tuple[list[str], list[str]]:
     for engine_record in _find_engine_records(options_json):
         target_engines = active_engines
         run_values = [value for key, value in engine_record.items() if "run" in to_snake_case(key)]
-        availability = read_object_state(engine_record, STRONG) or UNKNOWN
+        availability = read_object_availability(engine_record, STRONG) or UNKNOWN
         if availability.cause == Cause.NOT_CONFIGURED and any(run_values):
             availability = UNKNOWN  # it was switched off after it had run
         if availability.cause == Cause.NOT_CONFIGURED:

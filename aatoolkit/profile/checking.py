@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.show import DisplayOptions, show_as
 from aatoolkit._util.text import join_some
 from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect import detect, read_word, to_json_text
+from aatoolkit.availability.detect import detect, read_status_text, to_json_text
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import AAToolkitError, find_near_matches, suggest_names
 from aatoolkit.jsontree.paths import (
@@ -248,7 +248,10 @@ def _list_differences(tables: Tables) -> list[ProfileDifference]:
 
 
 def find_rule_problem(
-    rule: Rule, responses: Sequence[Any], headers: Mapping[str, str], candidate_paths: Sequence[str]
+    rule: Rule,
+    responses: Sequence[Any],
+    headers: Mapping[str, str],
+    possible_field_paths: Sequence[str],
 ) -> str | None:
     """Return a message if a rule finds no value that it can interpret, else None.
 
@@ -260,7 +263,7 @@ def find_rule_problem(
         The decoded JSON of the responses.
     headers : mapping of str to str
         The HTTP headers of the first response.
-    candidate_paths : sequence of str
+    possible_field_paths : sequence of str
         Paths that the message may suggest instead.
 
     Examples
@@ -273,7 +276,7 @@ def find_rule_problem(
     "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[]' or 'rivit[].lkm'?"
     """
     for meaning in rule.words.values():
-        if meaning != NO_MEANING and read_word(meaning).status == Status.UNKNOWN:
+        if meaning != NO_MEANING and read_status_text(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(ALLOWED_MEANINGS)}"
     for response_position, response in enumerate(responses):
         with warnings.catch_warnings(action="ignore"):
@@ -297,11 +300,11 @@ def find_rule_problem(
         similar_paths = find_near_matches(
             rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
         )
-        candidate_hint = (
-            f"candidates of the section: {join_some(candidate_paths)}" if candidate_paths else ""
+        possible_fields_text = (
+            f"possible fields: {join_some(possible_field_paths)}" if possible_field_paths else ""
         )
         suggestion = (
-            f"{suggest_names(similar_paths)} {candidate_hint}".strip()
+            f"{suggest_names(similar_paths)} {possible_fields_text}".strip()
             or "look at the response for its fields"
         )
         return f"no response has {rule.at!r}; {suggestion}" if responses else None

@@ -21,14 +21,14 @@ from aatoolkit.profile.asking import (
     find_engine_labels,
     find_engines,
 )
-from aatoolkit.profile.candidates import (
-    count_meanings,
-    find_candidates,
-    find_emptied_paths,
-)
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
-from aatoolkit.profile.occurrences import ResponseStructure
+from aatoolkit.profile.possible_fields import (
+    count_meanings,
+    find_emptied_paths,
+    find_possible_fields,
+)
+from aatoolkit.profile.response_values import ResponseStructure
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
 from aatoolkit.sections.inference.analysis import analyse_section, apply_standard_names
 from aatoolkit.sections.inference.profile_code import format_profile
@@ -116,7 +116,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                 structure = ResponseStructure(
                     engine_by_label, analysis.data_key_object_paths, header_paths, main_path
                 )
-                candidates = find_candidates(
+                possible_fields = find_possible_fields(
                     document,
                     response_by_engines,
                     *active_and_inactive_engines,
@@ -134,7 +134,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                 payload = responses.payloads.get(name)
                 headers = payload.headers if payload is not None else {}
                 self._items[name] = SectionDraft(
-                    analysis, candidates, own_responses + other_responses, headers
+                    analysis, possible_fields, own_responses + other_responses, headers
                 )
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
@@ -142,12 +142,14 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
 
         section_drafts = self._items.values()
         meaning_counts = count_meanings(
-            candidate for section_draft in section_drafts for candidate in section_draft.candidates
+            possible_field
+            for section_draft in section_drafts
+            for possible_field in section_draft.possible_fields
         )
         for section_draft in section_drafts:
-            section_draft.candidates = tuple(
-                candidate.with_commonest_meanings(meaning_counts)
-                for candidate in section_draft.candidates
+            section_draft.possible_fields = tuple(
+                possible_field.with_commonest_meanings(meaning_counts)
+                for possible_field in section_draft.possible_fields
             )
 
     def __getitem__(self, name: str) -> SectionDraft:

@@ -14,8 +14,8 @@ from aatoolkit.availability.detect import to_json_text
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import parse_values
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import find_rule_problem
+from aatoolkit.profile.possible_fields import PossibleStatusField
 from aatoolkit.sections import CURRENCY, SUM, Rule, Section
 from aatoolkit.sections.aggregation import as_rule
 from aatoolkit.sections.availability_rule import with_rule
@@ -41,7 +41,7 @@ class SectionDraft:
     ----------
     analysis : SectionAnalysis
         The guessed tables.
-    candidates : iterable of Candidate
+    possible_fields : iterable of PossibleStatusField
         The fields that may say that data are missing.
     responses : sequence
         The JSON of the section, from one or several requests.
@@ -59,17 +59,17 @@ class SectionDraft:
     def __init__(
         self,
         analysis: SectionAnalysis,
-        candidates: Iterable[Candidate],
+        possible_fields: Iterable[PossibleStatusField],
         responses: Sequence[Any],
         headers: Mapping[str, str],
     ) -> None:
         self._responses = responses
         self._headers = headers
-        self.candidates: tuple[Candidate, ...] = tuple(candidates)
+        self.possible_fields: tuple[PossibleStatusField, ...] = tuple(possible_fields)
         analysis.watched_paths = tuple(
-            watched_candidate.at
-            for candidate in self.candidates
-            for watched_candidate in (candidate, *candidate.similar_candidates)
+            watched_field.at
+            for possible_field in self.possible_fields
+            for watched_field in (possible_field, *possible_field.similar_fields)
         )
         self.name: str = analysis.section_name
         self.notes: list[str] = analysis.notes
@@ -246,21 +246,22 @@ class SectionDraft:
         """
         import pandas as pd
 
-        candidates = self.candidates
+        possible_fields = self.possible_fields
         cells_by_column = {
-            "at": [candidate.at for candidate in candidates],
-            "value": [to_json_text(candidate.value) for candidate in candidates],
-            "why": [candidate.why for candidate in candidates],
+            "at": [possible_field.at for possible_field in possible_fields],
+            "value": [to_json_text(possible_field.value) for possible_field in possible_fields],
+            "why": [possible_field.why for possible_field in possible_fields],
             "rule": [
                 f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
                 for rule in self.proposals()
             ],
         }
         for host in dict.fromkeys(
-            host for candidate in candidates for host in candidate.value_by_host
+            host for possible_field in possible_fields for host in possible_field.value_by_host
         ):
             cells_by_column[host] = [
-                to_json_text(candidate.value_by_host.get(host)) for candidate in candidates
+                to_json_text(possible_field.value_by_host.get(host))
+                for possible_field in possible_fields
             ]
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
@@ -274,7 +275,7 @@ class SectionDraft:
         list of dict
             One dict of arguments per row of `availability`.
         """
-        return [propose_rule(candidate) for candidate in self.candidates]
+        return [propose_rule(possible_field) for possible_field in self.possible_fields]
 
     def set_rule(self, **rule: Any) -> None:
         """Confirm that a field of the responses says which data are missing.
@@ -298,8 +299,10 @@ class SectionDraft:
         if rule.keys() <= {"at", "words"}:
             proposals = (
                 {**proposal, **rule, "at": proposal["at"]}
-                for candidate, proposal in zip(self.candidates, self.proposals(), strict=True)
-                if rule.get("at") in (candidate.at, proposal["at"])
+                for possible_field, proposal in zip(
+                    self.possible_fields, self.proposals(), strict=True
+                )
+                if rule.get("at") in (possible_field.at, proposal["at"])
             )
             rule = next(
                 ({**proposal, **rule, "at": proposal["at"]} for proposal in proposals), rule
@@ -323,8 +326,8 @@ class SectionDraft:
         ArgumentError
             If no response has the path, or if no value at this path gets a valid meaning.
         """
-        candidate_paths = [proposal["at"] for proposal in self.proposals()]
-        problem = find_rule_problem(rule, self._responses, self._headers, candidate_paths)
+        possible_field_paths = [proposal["at"] for proposal in self.proposals()]
+        problem = find_rule_problem(rule, self._responses, self._headers, possible_field_paths)
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)
@@ -353,8 +356,8 @@ class SectionDraft:
         for draft_table in self.analysis.draft_tables:
             lines.append(f"  {draft_table.name}  {counted(len(draft_table.columns), 'column')}")
         lines += [f"  ! {note}" for note in self.notes]
-        if self.candidates and not self.analysis.rules:
-            paths = ", ".join(candidate.at for candidate in self.candidates)
+        if self.possible_fields and not self.analysis.rules:
+            paths = ", ".join(possible_field.at for possible_field in self.possible_fields)
             lines.append(f"  ? may be about availability: {paths}; see .availability")
         return "\n".join(lines)
 
@@ -376,12 +379,12 @@ def format_counts(counts: Mapping[str, int]) -> str:
     )
 
 
-def propose_rule(candidate: Candidate) -> dict[str, Any]:
+def propose_rule(possible_field: PossibleStatusField) -> dict[str, Any]:
     """Return the arguments of a `Rule` by which a field says which data are missing.
 
     Parameters
     ----------
-    candidate : Candidate
+    possible_field : PossibleStatusField
         The field, which may say that data are missing.
 
     Returns
@@ -391,28 +394,29 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
     """
     flag_by_text = {"true": True, "false": False, "null": None}
     meaning_by_word = {
-        flag_by_text.get(word, word): meaning for word, meaning in candidate.meaning_by_word.items()
+        flag_by_text.get(word, word): meaning
+        for word, meaning in possible_field.meaning_by_word.items()
     }
-    has_engine_placeholder = any("{engine}" in word for word in candidate.meaning_by_word)
-    parent_path, _, field_name = candidate.at.rpartition(".")
-    rule_arguments: dict[str, Any] = {"at": candidate.at}
-    if isinstance(candidate.value, list):
+    has_engine_placeholder = any("{engine}" in word for word in possible_field.meaning_by_word)
+    parent_path, _, field_name = possible_field.at.rpartition(".")
+    rule_arguments: dict[str, Any] = {"at": possible_field.at}
+    if isinstance(possible_field.value, list):
         rule_arguments = {
-            "at": f"{candidate.at}[]",
+            "at": f"{possible_field.at}[]",
             "of": "engine" if has_engine_placeholder else "section",
         }
-    elif isinstance(candidate.value, dict):
-        rule_subject = None if {*candidate.at} & {*"[{"} else "engine"
-        rule_arguments = {"at": f"{candidate.at}{{}}", "of": rule_subject}
-    elif candidate.total_field and {*candidate.at}.isdisjoint("[{"):
+    elif isinstance(possible_field.value, dict):
+        rule_subject = None if {*possible_field.at} & {*"[{"} else "engine"
+        rule_arguments = {"at": f"{possible_field.at}{{}}", "of": rule_subject}
+    elif possible_field.total_field and {*possible_field.at}.isdisjoint("[{"):
         rule_arguments = {"at": parent_path or "$", "status": field_name}
-    elif candidate.engine_field == "{}":
+    elif possible_field.engine_field == "{}":
         rule_arguments["of"] = "engine"
-    elif candidate.engine_field:
-        rule_arguments |= {"of": "engine", "engines": candidate.engine_field}
-    elif candidate.is_about_section or has_engine_placeholder:
+    elif possible_field.engine_field:
+        rule_arguments |= {"of": "engine", "engines": possible_field.engine_field}
+    elif possible_field.is_about_section or has_engine_placeholder:
         rule_arguments["of"] = "engine" if has_engine_placeholder else "section"
-    rule_arguments |= {"total": candidate.total_field} if candidate.total_field else {}
+    rule_arguments |= {"total": possible_field.total_field} if possible_field.total_field else {}
     return {**rule_arguments, "words": meaning_by_word}
 
 

@@ -25,7 +25,11 @@ from aatoolkit.availability.detect.detection import (
     is_availability_header,
 )
 from aatoolkit.availability.detect.facts import Hint, Signal, to_json_text
-from aatoolkit.availability.detect.words import STATUS_AND_CAUSE_BY_TERM, is_sample_size, read_word
+from aatoolkit.availability.detect.words import (
+    STATUS_AND_CAUSE_BY_TERM,
+    is_sample_size_key,
+    read_status_text,
+)
 from aatoolkit.sections.availability_rule import REFERENCE_RULE, Rule
 
 __all__ = [
@@ -38,7 +42,7 @@ __all__ = [
     "detect",
     "explains_absence",
     "is_availability_header",
-    "is_sample_size",
-    "read_word",
+    "is_sample_size_key",
+    "read_status_text",
     "to_json_text",
 ]

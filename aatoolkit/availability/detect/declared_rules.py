@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_datetime
 from aatoolkit.availability.detect.facts import Hint, ResponseScan, to_json_text
-from aatoolkit.availability.detect.general_rules import Entry, add_entry_signal
+from aatoolkit.availability.detect.general_rules import NamedItem, add_named_item_signal
 from aatoolkit.availability.detect.words import (
     AVAILABLE,
     NO_MEANING,
     PARTIAL,
+    find_availability_of_listed,
     find_nonzero_flags,
+    find_status_word,
+    find_status_word_in_sentence,
     find_target,
-    find_word,
-    find_word_in_text,
     has_numbers,
-    partial_if_measured,
-    read_word,
-    state_of_listed_names,
+    make_partial_if_measured,
+    read_status_text,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import (
@@ -242,15 +242,15 @@ def read_availability(rule: Rule, value: Any, reason: object = None) -> Availabi
     value_text = to_rule_word(value)
     meaning, _ = rule.meaning_of(value)
     if meaning is not None:
-        return read_word(meaning, reason)
+        return read_status_text(meaning, reason)
     if value is None or isinstance(value, float):
         return None
     status_word = (
-        find_word_in_text(value_text)
-        if " " in value_text.strip() and find_word(value_text) is None
+        find_status_word_in_sentence(value_text)
+        if " " in value_text.strip() and find_status_word(value_text) is None
         else None
     )
-    return status_word.with_reason(value_text) if status_word else read_word(value, reason)
+    return status_word.with_reason(value_text) if status_word else read_status_text(value, reason)
 
 
 def _find_rule_values(
@@ -373,14 +373,14 @@ def _read_rule_values(
     )
     for item, availability in values_and_availabilities:
         if rule.meaning_of(item.value)[0] is None:  # a word that nobody confirmed
-            availability = partial_if_measured(availability, find_nonzero_flags(item.row))
+            availability = make_partial_if_measured(availability, find_nonzero_flags(item.row))
         # Parts of a section of which one has data.
         if has_data and item.scope == "section" and availability.status in EMPTY:
             availability = replace(availability, status=Status.PARTIAL)
         if item.scope == "entry":
-            add_entry_signal(
+            add_named_item_signal(
                 response_scan,
-                Entry(item.target or "", rule.of, item.value, item.path),
+                NamedItem(item.target or "", rule.of, item.value, item.path),
                 availability,
             )
         elif item.scope != "part":
@@ -429,7 +429,9 @@ def _is_about_all_engines(rule: Rule) -> bool:
     """
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
-    may_list_missing = rule.kind == "rows" or state_of_listed_names([*rule.steps][-1]) is not None
+    may_list_missing = (
+        rule.kind == "rows" or find_availability_of_listed([*rule.steps][-1]) is not None
+    )
     return "available" in rule.words.values() or not may_list_missing
 
 

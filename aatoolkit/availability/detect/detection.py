@@ -31,15 +31,15 @@ from aatoolkit.availability.detect.words import (
     FAILED,
     STATED,
     STRONG,
+    find_availability_of_listed,
     find_reason,
-    find_strong_word,
-    find_strongest_word,
+    find_strong_status_word,
+    find_strongest_status_word,
     is_code_text,
-    is_state_key,
-    partial_if_measured,
-    score_key,
-    state_of_listed_names,
-    state_of_named_flag,
+    is_status_key,
+    make_partial_if_measured,
+    read_flag_availability,
+    score_availability_key,
 )
 from aatoolkit.availability.status import EMPTY, Cause, Status, combine
 from aatoolkit.errors import SchemaDriftWarning, warn
@@ -216,7 +216,7 @@ def _add_signals(
     if declared_rules or not covers_response:
         _infer_section_signal(response_scan, has_rules=bool(declared_rules))
     if not covers_response:
-        general_rules.read_prose(response_scan)
+        general_rules.read_prose_messages(response_scan)
     return covers_response and not declared_rules
 
 
@@ -294,7 +294,7 @@ def _is_from_engine_map(signal: Signal) -> bool:
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
-    return state_of_listed_names(key) is None and not matches_form(key, "reasons")
+    return find_availability_of_listed(key) is None and not matches_form(key, "reasons")
 
 
 def _describe_failure(error: Exception) -> str:
@@ -358,14 +358,14 @@ def read_http_status(response_scan: ResponseScan, status: int) -> bool:
         return False
     availability = AVAILABILITY_BY_HTTP_STATUS.get(status, FAILED)
     text_by_key = dict(iter_error_texts(response_scan.document))
-    status_word = find_strong_word(text_by_key.values()) or find_strongest_word(
+    status_word = find_strong_status_word(text_by_key.values()) or find_strongest_status_word(
         filter(is_code_text, text_by_key.values())
     )
     if status_word and status_word.term not in ("available", "partial", "unavailable", "error"):
         availability = status_word.availability
     availability = replace(availability, reason=find_reason(text_by_key))
     availability = (
-        partial_if_measured(availability, response_scan.nonzero_flags)
+        make_partial_if_measured(availability, response_scan.nonzero_flags)
         if status < 400
         else availability
     )
@@ -398,16 +398,16 @@ def explains_absence(status: int, body: Any) -> bool:
     reason_texts = [
         error_text
         for key, error_text in keys_and_texts
-        if ends_with_word_of(key, "reason") or is_state_key(key)
+        if ends_with_word_of(key, "reason") or is_status_key(key)
     ]
     error_codes = [error_text for _, error_text in keys_and_texts if is_code_text(error_text)]
-    code_word = find_strongest_word(error_codes, STRONG)
+    code_word = find_strongest_status_word(error_codes, STRONG)
     is_about_source = code_word and code_word.term in _DATA_SOURCE_TERMS
     if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(join_words, error_codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
         reason_texts = error_codes
     sentence = " ".join(map(join_words, reason_texts))
-    status_word = find_strong_word(reason_texts)
+    status_word = find_strong_status_word(reason_texts)
     is_about_call = _CALL_PROBLEM_PATTERN.search(sentence) or _HOST_PROBLEM_PATTERN.search(sentence)
     if is_about_call or status_word is None or status_word.strength < STRONG:
         return False
@@ -474,7 +474,7 @@ def is_availability_header(header_name: str) -> bool:
     """
     key = header_name.lower().removeprefix("x-")
     return (
-        score_key(key) == STATED
+        score_availability_key(key) == STATED
         or header_name.lower() in ("warning", "link")
-        or any(state_of_named_flag(key, value) for value in (False, True))
+        or any(read_flag_availability(key, value) for value in (False, True))
     )

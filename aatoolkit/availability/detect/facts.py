@@ -17,13 +17,13 @@ from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
     PARTIAL,
     echoes_request,
+    find_availability_of_listed,
     find_target,
     has_numbers,
     is_metadata_key,
-    is_sample_size,
-    partial_if_measured,
-    score_key,
-    state_of_listed_names,
+    is_sample_size_key,
+    make_partial_if_measured,
+    score_availability_key,
 )
 from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.availability.subject import Condition, make_engine_conditions
@@ -168,7 +168,7 @@ class ResponseScan:
         The decoded response.
     signals : list of Signal
         The signals found so far.
-    prose_notices : list of Member
+    prose_messages : list of Member
         Messages of the service, written as sentences. They are read after everything else.
     statement_list_paths : set of str
         The paths of lists that state the status of engines or fields. They are not read as data.
@@ -189,7 +189,7 @@ class ResponseScan:
         self.engine_names = {fold(name): name for name in (*words_of("known_engine"), *engines)}
         self.project_engines = {*map(fold, engines)}
         self.signals: list[Signal] = []
-        self.prose_notices: list[Member] = []
+        self.prose_messages: list[Member] = []
         self.statement_list_paths: set[str] = set()
         self.unknown_words: dict[tuple[str, str], Hint] = {}
 
@@ -225,7 +225,7 @@ class ResponseScan:
             if self.has_field(field_name):  # it is about one field of the engine
                 scope, target = "field", self.path_of(field_name)
         for key, item in value_by_key.items():
-            if sample_size is None and type(item) is int and is_sample_size(key):
+            if sample_size is None and type(item) is int and is_sample_size_key(key):
                 sample_size = item
             if as_of is None and isinstance(item, str) and is_word_of(key, "moment"):
                 as_of = item
@@ -256,7 +256,7 @@ class ResponseScan:
         The statement was read from ``member``, a key of the response with its value. ``rule`` is
         the name of the rule that read it.
         """
-        availability = partial_if_measured(availability, self.nonzero_flags)
+        availability = make_partial_if_measured(availability, self.nonzero_flags)
         self.add_signal("section", None, availability, member.path, rule, member.value)
 
     @property
@@ -362,7 +362,8 @@ class ResponseScan:
         counted_values = [
             path_values
             for path_values in self.all_path_values
-            if path_values.steps and (path_values.is_in_list or not is_sample_size(path_values.key))
+            if path_values.steps
+            and (path_values.is_in_list or not is_sample_size_key(path_values.key))
             if not is_metadata_key(path_values.key)
         ]
         nonzero_flags = {
@@ -422,7 +423,11 @@ class ResponseScan:
     def records(self) -> Iterator[ListRecords]:
         """Yield, for each path of lists, the JSON objects in these lists as `ListRecords`."""
         for items in self.all_path_values:
-            if not items.is_list or not len(items.vector) or any(map(score_key, items.names)):
+            if (
+                not items.is_list
+                or not len(items.vector)
+                or any(map(score_availability_key, items.names))
+            ):
                 continue
             if items.vector.path(0).rpartition("[")[0] not in self.statement_list_paths:
                 yield ListRecords(items.vector, self.add_signal)
@@ -446,15 +451,19 @@ def _may_hold_data(name: str) -> bool:
 
     Metadata and copies of the request's filters are not data.
     """
-    return not (echoes_request(name) or ends_with_word_of(name, "holder") or score_key(name) > 1)
+    return not (
+        echoes_request(name)
+        or ends_with_word_of(name, "holder")
+        or score_availability_key(name) > 1
+    )
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
     """Return whether a field may say which other fields are missing, such as ``nullReasons``."""
     is_statement = (
-        score_key(name) > 0
-        or state_of_listed_names(name) is not None
+        score_availability_key(name) > 0
+        or find_availability_of_listed(name) is not None
         or is_word_of(name, "footnote")
     )
     return is_statement or name.lower().endswith("reasons")

@@ -38,33 +38,33 @@ from aatoolkit.availability.detect.words import (
     UNAVAILABLE,
     WEAK,
     add_explanation,
-    cannot_be_status,
+    cannot_be_status_text,
     echoes_request,
-    find_absence_word,
+    find_absence_status_word,
+    find_availability_of_listed,
     find_nonzero_flags,
     find_reason,
-    find_strong_word,
-    find_strongest_word,
+    find_status_word,
+    find_strong_status_word,
+    find_strongest_status_word,
     find_target,
     find_target_kind,
-    find_word,
     is_code_text,
-    is_state_key,
-    may_state_loss,
-    partial_if_measured,
+    is_status_key,
+    make_partial_if_measured,
+    may_report_lost_data,
     read_absence_code,
-    read_object_state,
+    read_availability_beside_value,
+    read_day_flag_availability,
+    read_flag_availability,
+    read_item_availability,
+    read_loss_availability,
+    read_object_availability,
     read_observation_code,
-    read_state_beside_value,
-    read_word,
-    score_key,
+    read_sibling_availability,
+    read_status_text,
+    score_availability_key,
     split_key,
-    state_of_entry,
-    state_of_listed_names,
-    state_of_loss,
-    state_of_named_flag,
-    state_of_series_flag,
-    state_of_sibling,
     with_reason,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
@@ -79,7 +79,7 @@ _BUSINESS_TERMS = ("forbidden", "error", "pending", "not_run")
 """Terms that also occur in business data; they count only if the response has no numbers."""
 
 
-class Entry(NamedTuple):
+class NamedItem(NamedTuple):
     """An item of a JSON object or list: the status of one engine (AI assistant) or field.
 
     Attributes
@@ -100,15 +100,15 @@ class Entry(NamedTuple):
     path: str
 
 
-def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """Return an `Entry` for each item of a dict, of a list of names, or of a list of objects.
+def list_named_items(value: Any, path: str, scope: str | None) -> list[NamedItem]:
+    """Return an `NamedItem` for each item of a dict, of a list of names, or of a list of objects.
 
     Objects without the name of an engine (AI assistant) or field are left out. ``path`` is the JSON
     path of ``value``. ``scope`` says what the names are: ``engine``, ``field`` or None if unknown.
     """
     if isinstance(value, dict):
         return [
-            Entry(name, scope, item, path + format_key(name))
+            NamedItem(name, scope, item, path + format_key(name))
             for name, item in value.items()
             if item is not None
         ]
@@ -117,11 +117,13 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
         kind_and_name = find_target(item) if isinstance(item, dict) else (None, item)
         if kind_and_name is not None and isinstance(kind_and_name[1], str):
             entry_scope = "engine" if kind_and_name[0] == "engine" else scope
-            entries.append(Entry(kind_and_name[1], entry_scope, item, f"{path}[{position}]"))
+            entries.append(NamedItem(kind_and_name[1], entry_scope, item, f"{path}[{position}]"))
     return entries
 
 
-def add_entry_signal(response_scan: ResponseScan, entry: Entry, availability: Availability) -> None:
+def add_named_item_signal(
+    response_scan: ResponseScan, entry: NamedItem, availability: Availability
+) -> None:
     """Add a `Signal` that the data named by ``entry`` have the given availability.
 
     The entry names an engine (AI assistant), a field or the whole response.
@@ -131,7 +133,7 @@ def add_entry_signal(response_scan: ResponseScan, entry: Entry, availability: Av
         response_scan.add_signal("section", None, availability, path, "map", value)
     elif scope == "engine" or (scope is None and response_scan.is_engine(name)):
         if availability.cause == Cause.PENDING:
-            availability = partial_if_measured(availability, response_scan.nonzero_flags)
+            availability = make_partial_if_measured(availability, response_scan.nonzero_flags)
         response_scan.add_signal("engine", name, availability, path, "map", value)
     else:
         response_scan.add_signal(
@@ -144,7 +146,7 @@ def warn_of_unknown_word(response_scan: ResponseScan, word: str, path: str) -> A
 
     The warning is given only the first time that the text occurs in the response.
     """
-    availability = read_word(word)
+    availability = read_status_text(word)
     if all(signal.availability != availability for signal in response_scan.signals):
         warn(
             f"{word!r} seems to state availability @ {path}, and what it means is not known: it is "
@@ -154,8 +156,8 @@ def warn_of_unknown_word(response_scan: ResponseScan, word: str, path: str) -> A
     return availability
 
 
-def read_map_of_states(
-    response_scan: ResponseScan, key: str, entries: list[Entry], *, is_key_certain: bool = False
+def read_map_of_statuses(
+    response_scan: ResponseScan, key: str, entries: list[NamedItem], *, is_key_certain: bool = False
 ) -> bool:
     """Read the status of each engine or field from entries such as ``{"gemini": "not_run"}``.
 
@@ -164,8 +166,8 @@ def read_map_of_states(
     ``is_key_certain`` says that the entries are known to be statuses; otherwise, this is guessed
     from their texts.
     """
-    availabilities = [state_of_entry(entry.value, key) for entry in entries]
-    if None in availabilities and not is_key_certain and score_key(key) < STATED:
+    availabilities = [read_item_availability(entry.value, key) for entry in entries]
+    if None in availabilities and not is_key_certain and score_availability_key(key) < STATED:
         return False
     are_statuses = (
         is_key_certain
@@ -176,15 +178,15 @@ def read_map_of_states(
             or response_scan.has_field(entry.name)
             for entry in entries
         )
-        or find_strongest_word((entry.value for entry in entries), STRONG)
+        or find_strongest_status_word((entry.value for entry in entries), STRONG)
     )
     for entry, availability in (
         zip(entries, availabilities, strict=True) if are_statuses and any(availabilities) else ()
     ):
         if availability is not None:
-            add_entry_signal(response_scan, entry, availability)
-        elif isinstance(entry.value, str) and not cannot_be_status(entry.value):
-            add_entry_signal(
+            add_named_item_signal(response_scan, entry, availability)
+        elif isinstance(entry.value, str) and not cannot_be_status_text(entry.value):
+            add_named_item_signal(
                 response_scan, entry, warn_of_unknown_word(response_scan, entry.value, entry.path)
             )
     return bool(are_statuses and any(availabilities))
@@ -201,7 +203,7 @@ def read_names_without_data(
     """
     key, value = member.key, member.value
     scope, is_map = find_target_kind(key), isinstance(value, dict)
-    availability, is_failure = state_of_listed_names(key), False
+    availability, is_failure = find_availability_of_listed(key), False
     if is_map and any(
         isinstance(item, list) and not {*map(type, item)} <= {str} for item in value.values()
     ):
@@ -217,7 +219,7 @@ def read_names_without_data(
     else:
         return False
     signal_count_before = len(response_scan.signals)
-    entries = list_entries(value, member.path, scope)
+    entries = list_named_items(value, member.path, scope)
     are_all_known = all(
         response_scan.is_engine(entry.name) or (is_map and response_scan.is_null(entry.name))
         for entry in entries
@@ -234,7 +236,7 @@ def read_names_without_data(
             not is_known_field or (must_lack_numbers and response_scan.has_number(entry.name))
         ):
             continue
-        entry_availability = _state_of_entry_without_data(
+        entry_availability = _read_listed_item_availability(
             entry, availability, is_in_map=is_map or is_failure
         )
         target = entry.name if is_engine else response_scan.path_of(entry.name)
@@ -250,8 +252,8 @@ def read_names_without_data(
     return len(response_scan.signals) > signal_count_before
 
 
-def _state_of_entry_without_data(
-    entry: Entry, availability: Availability, *, is_in_map: bool
+def _read_listed_item_availability(
+    entry: NamedItem, availability: Availability, *, is_in_map: bool
 ) -> Availability:
     """Return the availability that one item under a key such as ``missingFields`` states.
 
@@ -260,7 +262,7 @@ def _state_of_entry_without_data(
     """
     item = entry.value
     if isinstance(item, dict):
-        item_availability = read_object_state(item) or availability
+        item_availability = read_object_availability(item) or availability
         return (
             item_availability
             if item_availability.reason
@@ -268,11 +270,11 @@ def _state_of_entry_without_data(
         )
     if not is_in_map or not isinstance(item, str):
         return availability
-    status_word = find_strong_word([item])
+    status_word = find_strong_status_word([item])
     return with_reason(status_word.availability if status_word else availability, item)
 
 
-def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
+def read_list_of_statuses(response_scan: ResponseScan, member: Member) -> bool:
     """Read the status of engines or fields from a list of objects with their names.
 
     An example is ``[{"engine": "gemini", "status": "not_run"}]``. Add a `Signal` (a statement on
@@ -280,16 +282,18 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     """
     key, value = member.key, member.value
     scope = find_target_kind(key)
-    entries = list_entries(value, member.path, scope)
+    entries = list_named_items(value, member.path, scope)
     if isinstance(value, dict):
-        entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
-        is_map = all(entry_words) and not read_object_state(value)
-        return is_map and read_map_of_states(response_scan, key, entries, is_key_certain=True)
+        entry_words = [
+            isinstance(entry.value, str) and find_status_word(entry.value) for entry in entries
+        ]
+        is_map = all(entry_words) and not read_object_availability(value)
+        return is_map and read_map_of_statuses(response_scan, key, entries, is_key_certain=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Records on whether engines are configured are scope options, not about this response.
     if any("configured" in record for record in records) or any(map(find_nonzero_flags, records)):
         return False
-    availabilities = [read_object_state(record) for record in records]
+    availabilities = [read_object_availability(record) for record in records]
     have_known_names = [
         entry.name == response_scan.section_name or response_scan.has_field(entry.name)
         for entry in entries
@@ -300,7 +304,7 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     if not has_missing_data or not (scope == "engine" or any(have_known_names)):
         return False
     response_scan.statement_list_paths.add(member.path)
-    return read_map_of_states(response_scan, key, entries, is_key_certain=True)
+    return read_map_of_statuses(response_scan, key, entries, is_key_certain=True)
 
 
 # --- statements ------------------------------------------------------------------------------
@@ -317,17 +321,17 @@ def read_statement(
     """
     key, value = member.key, member.value
     signal_count_before = len(response_scan.signals)
-    is_availability_key = score_key(key) == STATED or (
+    is_availability_key = score_availability_key(key) == STATED or (
         isinstance(value, dict) and has_word_of(key, "extent")
     )
     min_strength = WEAK if is_availability_key else STRONG
     availability, status_text = None, value
     if isinstance(value, str):
-        status_word = find_word(value)
+        status_word = find_status_word(value)
         if status_word and status_word.strength >= min_strength:
             availability = add_explanation(status_word.availability, member.parent_object)
     elif isinstance(value, dict):
-        availability = read_object_state(value, min_strength)
+        availability = read_object_availability(value, min_strength)
         nested_values = (
             nested_object.values()
             for nested_object in value.values()
@@ -338,14 +342,14 @@ def read_statement(
         if states_only_part and availability and availability.status == Status.AVAILABLE:
             availability = None  # a part is not, or only the last day is said to be there
         status_text = next(
-            (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
+            (item for name, item in value.items() if isinstance(item, str) and is_status_key(name)),
             None,
         )
     if (
         availability is None
         and isinstance(status_text, str)
         and min_strength == WEAK
-        and not cannot_be_status(status_text)
+        and not cannot_be_status_text(status_text)
         and has_word_of(key, "availability", "state")
     ):
         availability = warn_of_unknown_word(response_scan, status_text, member.path)
@@ -360,10 +364,10 @@ def read_statement(
             response_scan, member, min_strength, has_own_status=availability is not None
         )
     elif isinstance(value, list):
-        entries = list_entries(value, member.path, find_target_kind(key))
+        entries = list_named_items(value, member.path, find_target_kind(key))
         record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(record_entries) == len(value):
-            read_map_of_states(
+            read_map_of_statuses(
                 response_scan, key, record_entries, is_key_certain=min_strength == WEAK
             )
     return len(response_scan.signals) > signal_count_before
@@ -389,11 +393,16 @@ def _read_statement_items(
             if not read_names_without_data(
                 response_scan, Member(name, item, path, {}), is_key_certain=True
             ):
-                read_map_of_states(
-                    response_scan, name, list_entries(item, path, target_kind), is_key_certain=True
+                read_map_of_statuses(
+                    response_scan,
+                    name,
+                    list_named_items(item, path, target_kind),
+                    is_key_certain=True,
                 )
         elif isinstance(item, dict):
-            availability = None if _is_state_or_reason(name) else read_object_state(item)
+            availability = (
+                None if _is_status_or_reason_key(name) else read_object_availability(item)
+            )
             is_target = (
                 min_strength == WEAK
                 or scope
@@ -401,24 +410,29 @@ def _read_statement_items(
                 or response_scan.has_field(name)
             )
             if target_kind is not None and availability is None:
-                read_map_of_states(
-                    response_scan, key, list_entries(item, path, target_kind), is_key_certain=True
+                read_map_of_statuses(
+                    response_scan,
+                    key,
+                    list_named_items(item, path, target_kind),
+                    is_key_certain=True,
                 )
             elif availability is not None and is_target:
-                add_entry_signal(response_scan, Entry(name, scope, item, path), availability)
+                add_named_item_signal(
+                    response_scan, NamedItem(name, scope, item, path), availability
+                )
     if not has_own_status:
         entries = {
             name: item
             for name, item in value.items()
-            if not (isinstance(item, dict | list) or _is_state_or_reason(name))
+            if not (isinstance(item, dict | list) or _is_status_or_reason_key(name))
             if not (item is False and has_word_of(name, "negation"))
         }
-        read_map_of_states(response_scan, key, list_entries(entries, member.path, scope))
+        read_map_of_statuses(response_scan, key, list_named_items(entries, member.path, scope))
 
 
-def _is_state_or_reason(name: str) -> bool:
+def _is_status_or_reason_key(name: str) -> bool:
     """Return whether a key holds a status or a reason, such as ``status`` or ``message``."""
-    return ends_with_word_of(name, "reason") or is_state_key(name)
+    return ends_with_word_of(name, "reason") or is_status_key(name)
 
 
 def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
@@ -450,7 +464,7 @@ def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
             or has_word_of(explained_key, "business")
         ):
             continue
-        availability = state_of_sibling(statement_kind, value, value_by_key[explained_key])
+        availability = read_sibling_availability(statement_kind, value, value_by_key[explained_key])
         if availability is not None:
             explaining_keys.add(key)
             explaining_member = parent.make_child(key, value)
@@ -478,7 +492,7 @@ def read_data_object(response_scan: ResponseScan, member: Member, depth: int = 0
         return
     explaining_keys = read_siblings(response_scan, member)
     other_items = {name: item for name, item in value.items() if name not in explaining_keys}
-    availability = read_state_beside_value(other_items)
+    availability = read_availability_beside_value(other_items)
     if availability is not None:
         scope, target = (
             ("engine", key) if response_scan.is_engine(key) else ("field", declared_path)
@@ -488,7 +502,7 @@ def read_data_object(response_scan: ResponseScan, member: Member, depth: int = 0
         child_member = member.make_child(name, item)
         if isinstance(item, list):
             read_names_without_data(response_scan, child_member)
-        elif score_key(name) == STATED and isinstance(item, dict | str):
+        elif score_availability_key(name) == STATED and isinstance(item, dict | str):
             if availability is None:
                 read_statement(response_scan, child_member, is_about_all=False)
         elif isinstance(item, dict) and not echoes_request(name):
@@ -577,7 +591,7 @@ _REQUEST_PATTERN = re.compile(
 """Words of messages that are about the request itself, and not about its data."""
 
 
-def _read_notices(response_scan: ResponseScan, member: Member) -> bool:
+def _read_service_messages(response_scan: ResponseScan, member: Member) -> bool:
     """Read the notices (messages of the service) under a key such as ``warnings``.
 
     Return whether the key is known to hold notices, or whether a notice says that data are missing.
@@ -606,16 +620,18 @@ def _read_notices(response_scan: ResponseScan, member: Member) -> bool:
                 "section", None, availability, notice.path, "note", notice.value
             )
         elif not is_note:
-            _read_notice(response_scan, notice, is_about_all=is_notice)
+            _read_service_message(response_scan, notice, is_about_all=is_notice)
     return is_notice or len(response_scan.signals) > signal_count_before
 
 
-def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: bool) -> None:
+def _read_service_message(
+    response_scan: ResponseScan, notice: Member, *, is_about_all: bool
+) -> None:
     """Read a notice (a message of the service) on missing fields or engines (AI assistants).
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each field or engine that
     the notice names. ``is_about_all`` says whether a notice without names is about all data of the
-    response. If so, a sentence in it is stored for `read_prose`.
+    response. If so, a sentence in it is stored for `read_prose_messages`.
     """
     value_by_key = notice.value if notice.is_dict else {"": notice.value}
     notice_texts = [
@@ -623,10 +639,10 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
     ]
     target_names = [
         target_name
-        for target_name in list_notice_targets(value_by_key)
+        for target_name in list_message_targets(value_by_key)
         if response_scan.is_engine(target_name) or response_scan.has_field(target_name)
     ]
-    status_word = find_strong_word(notice_texts) if target_names else None
+    status_word = find_strong_status_word(notice_texts) if target_names else None
     if status_word:
         availability = status_word.with_reason(
             next((notice_text for notice_text in notice_texts if " " in notice_text), None)
@@ -658,17 +674,17 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
         availability = with_reason(
             read_absence_code(notice_text) or UNAVAILABLE, find_reason(value_by_key) or notice_text
         )
-        availability = partial_if_measured(availability, response_scan.nonzero_flags)
+        availability = make_partial_if_measured(availability, response_scan.nonzero_flags)
         response_scan.add_signal(scope, target, availability, notice.path, "notice", notice.value)
         return
     is_prose = ends_with_word_of(notice.key, "prose") or is_word_of(notice.key, "remark")
     if is_prose and not any(map(_REQUEST_PATTERN.search, notice_texts)):
-        response_scan.prose_notices += [
+        response_scan.prose_messages += [
             notice._replace(key=notice_text) for notice_text in notice_texts
         ]
 
 
-def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
+def list_message_targets(notice: Mapping[str, Any]) -> list[str]:
     """Return the distinct names of the fields and engines (AI assistants) that a notice is about.
 
     A notice is an object with a message of the service.
@@ -681,7 +697,7 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
     return [*dict.fromkeys(target_names)]
 
 
-def read_prose(response_scan: ResponseScan) -> None:
+def read_prose_messages(response_scan: ResponseScan) -> None:
     """Add a `Signal` (a statement on missing data) for the first message about missing data.
 
     The messages of the service are stored in ``response_scan``. If there already is a signal about
@@ -699,19 +715,19 @@ def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availab
 
     Messages that are not about missing data are left out.
     """
-    for notice in response_scan.prose_notices:
+    for notice in response_scan.prose_messages:
         notice_text = notice.value if isinstance(notice.value, str) else notice.key
         status_word = (
             None
             if _REQUEST_PATTERN.search(notice_text)
-            else find_word(notice_text) or find_absence_word([notice_text])
+            else find_status_word(notice_text) or find_absence_status_word([notice_text])
         )
         # Everyday words are trusted only where they are the code.
         is_everyday = status_word and status_word.term in ("available", "unavailable", "error")
         if status_word and (
             status_word.means_missing or (is_code_text(notice_text) and not is_everyday)
         ):
-            availability = partial_if_measured(
+            availability = make_partial_if_measured(
                 status_word.with_reason(notice_text), response_scan.nonzero_flags
             )
             if availability.status == Status.UNAVAILABLE and True in response_scan.nonzero_flags:
@@ -777,10 +793,12 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         has_code = (
             type(value) is int and value >= 400 and isinstance(parent_object.get("title"), str)
         )
-        is_error_word = isinstance(value, str) and find_word(value) == find_word("error")
+        is_error_word = isinstance(value, str) and find_status_word(value) == find_status_word(
+            "error"
+        )
         is_explained = is_error_word and len(parent_object) <= 6 and find_reason(parent_object)
         error = parent_object if has_code or is_explained else None
-    elif find_absence_word(sibling_texts):
+    elif find_absence_status_word(sibling_texts):
         error_fields = {fold(field_name): item for field_name, item in parent_object.items()}
         if key != "code":
             error_fields = {
@@ -794,7 +812,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     if error is None:
         return None
     text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
-    status_word = find_strong_word(text_by_key.values())
+    status_word = find_strong_status_word(text_by_key.values())
     error_values = error.values() if isinstance(error, dict) else ()
     availability = next(
         (
@@ -857,14 +875,14 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
     ``member`` has the key and the boolean. Return None if they say nothing about availability.
     """
     key, value = member.key, member.value
-    availability = state_of_named_flag(key, value)
+    availability = read_flag_availability(key, value)
     if availability is None or (
         availability.status == Status.AVAILABLE and not matches_form(key, "claim")
     ):
         return None
     if availability.cause == Cause.WITHHELD and response_scan.nonzero_flags:
         return None
-    status_word = value and find_word(join_words(key, ("is",)))
+    status_word = value and find_status_word(join_words(key, ("is",)))
     if (
         status_word
         and not status_word.means_missing
@@ -879,7 +897,7 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
 
     ``member`` has the key and the status, which is a text.
     """
-    status_word = find_word(member.value)
+    status_word = find_status_word(member.value)
     if (
         status_word is None
         or status_word.term not in _BUSINESS_TERMS
@@ -895,9 +913,9 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
 
 
 def _read_message(response_scan: ResponseScan, member: Member) -> RuleResult:
-    """Store a message for `read_prose` if the response has no data; return whether it has none."""
+    """Store a message to read it later, if the response has no data; return whether it has none."""
     if response_scan.has_no_data:
-        response_scan.prose_notices.append(member)
+        response_scan.prose_messages.append(member)
     return response_scan.has_no_data
 
 
@@ -933,7 +951,9 @@ def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResul
     record = member.value if member.is_dict else {"reason": member.value}
     key_text = " ".join(tokens(member.key)[: None if member.is_dict else -1])
     has_list = any(isinstance(item, list) for item in record.values())
-    availability = state_of_listed_names(key_text) if find_reason(record) and not has_list else None
+    availability = (
+        find_availability_of_listed(key_text) if find_reason(record) and not has_list else None
+    )
     if (
         availability
         and member.is_dict
@@ -950,7 +970,7 @@ def _may_list_names(key: str) -> bool:
     An engine is an AI assistant.
     """
     may_list_failures = has_word_of(key, "failure") or matches_form(key, "reasons")
-    return state_of_listed_names(key) is not None or may_list_failures
+    return find_availability_of_listed(key) is not None or may_list_failures
 
 
 ENVELOPE_RULES = (
@@ -958,20 +978,22 @@ ENVELOPE_RULES = (
     GeneralRule("error", lambda key: matches_form(key, "error_part"),
          {bool, int, str}, _read_error),
     GeneralRule("through", lambda key: matches_form(key, "through"), {str}, _read_last_day),
-    GeneralRule("count", may_state_loss, {int, float, list, str},
-         lambda _, member: state_of_loss(member.key, member.value)),
-    GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
+    GeneralRule("count", may_report_lost_data, {int, float, list, str},
+         lambda _, member: read_loss_availability(member.key, member.value)),
+    GeneralRule("flag", lambda key: any(read_flag_availability(key, flag)
+         for flag in (True, False)),
          {bool}, _read_flag),
-    GeneralRule("statement", score_key, {dict}, read_statement),
-    GeneralRule("notice", lambda key: matches_form(key, "noted"), {str, list, dict}, _read_notices),
-    GeneralRule("statement", score_key, {str}, read_statement),
+    GeneralRule("statement", score_availability_key, {dict}, read_statement),
+    GeneralRule("notice", lambda key: matches_form(key, "noted"), {str, list, dict},
+         _read_service_messages),
+    GeneralRule("statement", score_availability_key, {str}, read_statement),
     GeneralRule("status", lambda key: matches_form(key, "stage"), {str}, _read_job_status),
     GeneralRule("reason", lambda key: is_word_of(key, "message"), {str}, _read_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason", {str}, _read_named_reason),
-    GeneralRule("reason", state_of_listed_names, {dict}, _read_named_reason),
+    GeneralRule("reason", find_availability_of_listed, {dict}, _read_named_reason),
     GeneralRule("map", _may_list_names, {dict, list}, read_names_without_data),
-    GeneralRule("map", find_target_kind, {dict, list}, read_list_of_states),
-    GeneralRule("statement", score_key, {list}, read_statement),
+    GeneralRule("map", find_target_kind, {dict, list}, read_list_of_statuses),
+    GeneralRule("statement", score_availability_key, {list}, read_statement),
 )  # fmt: skip
 """The rules for the objects about the whole response; the first rule that reads a key wins."""
 
@@ -1005,10 +1027,11 @@ def _read_row_flags(records: ListRecords, name: str) -> RowAvailabilities | None
     if the field is not about availability.
     """
     if matches_form(name, "row_flag", ("is",)):
-        return records.read_availabilities(name, partial(state_of_named_flag, name), bool)
+        return records.read_availabilities(name, partial(read_flag_availability, name), bool)
     has_days = any(has_word_of(field_name, "when") for field_name in records.names)
     return (
-        has_days and records.read_availabilities(name, partial(state_of_series_flag, name), bool)
+        has_days
+        and records.read_availabilities(name, partial(read_day_flag_availability, name), bool)
     ) or None
 
 
@@ -1026,7 +1049,7 @@ def _find_sibling_name(records: ListRecords, name: str) -> str | None:
     return sibling if sibling != name else None
 
 
-def _read_sibling_states(records: ListRecords, name: str) -> RowAvailabilities | None:
+def _read_sibling_availabilities(records: ListRecords, name: str) -> RowAvailabilities | None:
     """Return the availability of a field such as ``revenue`` that ``revenueReason`` states.
 
     ``name`` is the explaining field, ``revenueReason``. The result is a list of tuples: the
@@ -1048,16 +1071,18 @@ def _read_sibling_states(records: ListRecords, name: str) -> RowAvailabilities |
     for row, (value, sibling_value) in enumerate(zip(values, sibling_values, strict=True)):
         if not isinstance(value, bool | str):
             continue
-        availability = state_of_sibling(
+        availability = read_sibling_availability(
             statement_kind,
             value,
             sibling_value if isinstance(sibling_value, str | int | float) else None,
         )
         is_certain = (
-            explains_nulls or isinstance(value, bool) or find_strongest_word([value], STRONG)
+            explains_nulls or isinstance(value, bool) or find_strongest_status_word([value], STRONG)
         )
         denies_zero = (
-            sibling_value == 0 and isinstance(value, str) and find_strongest_word([value], PLAIN)
+            sibling_value == 0
+            and isinstance(value, str)
+            and find_strongest_status_word([value], PLAIN)
         )
         is_consistent = availability and (sibling_value is None) != (
             availability.status == Status.AVAILABLE
@@ -1075,6 +1100,6 @@ ROW_RULES = (
     GeneralRule("row flag", bool, {bool}, _read_row_flags),
     GeneralRule("row code", lambda key: matches_form(key, "observation_status"), {str},
          lambda records, name: records.read_availabilities(name, read_observation_code)),
-    GeneralRule("cell", lambda key: split_key(key)[1], {bool, str}, _read_sibling_states)
+    GeneralRule("cell", lambda key: split_key(key)[1], {bool, str}, _read_sibling_availabilities)
 )  # fmt: skip
 """The rules for the fields of the objects in lists; the first rule that reads a field wins."""

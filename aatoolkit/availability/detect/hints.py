@@ -12,14 +12,14 @@ from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, to_j
 from aatoolkit.availability.detect.words import (
     STATED,
     echoes_request,
-    find_absence_word,
+    find_absence_status_word,
+    find_availability_of_listed,
+    find_status_word,
+    find_status_word_of_parts,
     find_target_kind,
-    find_word,
-    find_word_of_parts,
-    score_key,
-    state_of_listed_names,
-    state_of_loss,
-    state_of_named_flag,
+    read_flag_availability,
+    read_loss_availability,
+    score_availability_key,
 )
 from aatoolkit.jsontree.paths import is_within
 
@@ -82,7 +82,7 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
         key = name.lower().removeprefix("x-")
         is_about_data = has_word_of(key, "about_data", "of_process")
         is_statement = isinstance(value, str) and (
-            is_about_data or score_key(key) or state_of_listed_names(key)
+            is_about_data or score_availability_key(key) or find_availability_of_listed(key)
         )
         if name.lower() == "link" and re.search(r'rel="?next\b', str(value)):
             yield _CERTAIN_SCORE, Hint("header link", to_json_text(value), _MORE_DATA_REASON)
@@ -118,7 +118,7 @@ def _find_nested_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]
             is_title = has_no_data and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_word_of(key, "plain") and not is_title):
                 continue
-            score = _score_member(response_scan, key, value)
+            score = _score_key_and_value(response_scan, key, value)
             reason = _find_hint_reason(key, value, has_no_data=has_no_data)
             if reason:
                 yield _CERTAIN_SCORE + score, Hint(member.path, to_json_text(value), reason)
@@ -137,10 +137,14 @@ def _find_hint_reason(key: str, value: Any, *, has_no_data: bool) -> str | None:
     is_unfinished = is_progress and 0 <= value < (
         1 if isinstance(value, float) and value <= 1 else 100
     )
-    if state_of_loss(key, value) or is_unfinished or (value and _has_more_pages(key, value)):
+    if (
+        read_loss_availability(key, value)
+        or is_unfinished
+        or (value and _has_more_pages(key, value))
+    ):
         return _MORE_DATA_REASON
     if any(
-        find_absence_word([value_text])
+        find_absence_status_word([value_text])
         for value_text in _iter_texts(value)
         if len(value_text) <= _MAX_CHARS
     ) and not (isinstance(value, str) and has_word_of(key, "business")):
@@ -156,10 +160,10 @@ def _find_hint_reason(key: str, value: Any, *, has_no_data: bool) -> str | None:
         return None
     is_about_data = (
         has_word_of(key, "about_data")
-        or score_key(key) == STATED
-        or find_word_of_parts(tokens(key))
+        or score_availability_key(key) == STATED
+        or find_status_word_of_parts(tokens(key))
     )
-    return _KEY_REASON if is_about_data or state_of_named_flag(key, value) else None
+    return _KEY_REASON if is_about_data or read_flag_availability(key, value) else None
 
 
 def _has_more_pages(key: str, value: Any) -> bool:
@@ -183,7 +187,7 @@ def _iter_texts(value: Any) -> Iterator[str]:
         yield from (text for text in nested_values if isinstance(text, str))
 
 
-def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
+def _score_key_and_value(response_scan: ResponseScan, key: str, value: Any) -> int:
     """Return how likely it is that a key and its value report missing data, as a score.
 
     The score is 0 if it is unlikely; it has no upper limit.
@@ -196,7 +200,7 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
         is_total_key = {*tokens(key)[:1]} & {"of", "total", "matched"}
         exceeds_lists = is_total_key and value > max(response_scan.list_lengths, default=value)
         return 2 if exceeds_lists else score if 0 < value < 1 else 0
-    score += has_word_of(key, "trouble") or score_key(key) == STATED
+    score += has_word_of(key, "trouble") or score_availability_key(key) == STATED
     score += 2 * (has_word_of(key, "source") and isinstance(value, list))
     if not score and isinstance(value, list) and find_target_kind(key) != "engine":
         return 0
@@ -222,5 +226,5 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
 
 def _means_available(text: str) -> bool:
     """Return whether a text means the status ``available``."""
-    status_word = find_word(text)
+    status_word = find_status_word(text)
     return status_word is not None and status_word.term == "available"

@@ -140,19 +140,19 @@ def _compile_sentence_patterns() -> list[tuple[StatusWord, re.Pattern[str]]]:
 
 
 @lru_cache(maxsize=4096)
-def find_word(text: str) -> StatusWord | None:
+def find_status_word(text: str) -> StatusWord | None:
     """Find the standard term for data availability that a short text means; None if none.
 
     Examples
     --------
-    >>> find_word("GA4_NOT_CONNECTED"), find_word("in_stock")
+    >>> find_status_word("GA4_NOT_CONNECTED"), find_status_word("in_stock")
     (StatusWord(term='not_connected', strength=2), None)
     """
-    return find_word_of_parts(tokens(text)) if len(text) <= _MAX_TERM_LENGTH else None
+    return find_status_word_of_parts(tokens(text)) if len(text) <= _MAX_TERM_LENGTH else None
 
 
 @lru_cache(maxsize=4096)
-def find_word_of_parts(name_parts: tuple[str, ...]) -> StatusWord | None:
+def find_status_word_of_parts(name_parts: tuple[str, ...]) -> StatusWord | None:
     """Find the standard term for data availability that the words of a name mean; None if none.
 
     ``name_parts`` are the words of the name in lower case, such as ``("not", "connected")``.
@@ -175,14 +175,18 @@ def find_word_of_parts(name_parts: tuple[str, ...]) -> StatusWord | None:
         if name_part in words_of("kind")
     ]
     if type_word_positions:  # what follows the type of an enum, as in ``COLUMN_STATE_POPULATED``
-        return find_word_of_parts(name_parts[type_word_positions[-1] + 1 :])
+        return find_status_word_of_parts(name_parts[type_word_positions[-1] + 1 :])
     core_parts = " ".join(significant_parts).removeprefix("data ").removesuffix(" data").split()
     return (
-        find_word_of_parts(tuple(core_parts)) if len(core_parts) < len(significant_parts) else None
+        find_status_word_of_parts(tuple(core_parts))
+        if len(core_parts) < len(significant_parts)
+        else None
     )
 
 
-def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> StatusWord | None:
+def find_strongest_status_word(
+    texts: Iterable[object], min_strength: int = WEAK
+) -> StatusWord | None:
     """Return the standard term for availability that any of the texts means, or None.
 
     If several texts mean a term, the term that is meant most surely is returned.
@@ -192,21 +196,21 @@ def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> St
         status_word
         for text in texts
         if isinstance(text, str)
-        and (status_word := find_word(text))
+        and (status_word := find_status_word(text))
         and status_word.strength >= min_strength
     ]
     return max(status_words, key=lambda status_word: status_word.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
-def find_word_in_text(text: str) -> StatusWord | None:
+def find_status_word_in_sentence(text: str) -> StatusWord | None:
     """Return the first standard term for missing data that a sentence contains, or None.
 
     Examples
     --------
-    >>> find_word_in_text("Your logs aren't connected yet.").term
+    >>> find_status_word_in_sentence("Your logs aren't connected yet.").term
     'not_connected'
-    >>> find_word_in_text("No setup is required.")
+    >>> find_status_word_in_sentence("No setup is required.")
     """
     for pattern, replacement in _CONTRACTION_REPLACEMENTS:
         text = pattern.sub(replacement, text)
@@ -228,26 +232,26 @@ def find_word_in_text(text: str) -> StatusWord | None:
     return vague_word
 
 
-def find_strong_word(texts: Iterable[object]) -> StatusWord | None:
+def find_strong_status_word(texts: Iterable[object]) -> StatusWord | None:
     """Return the standard term for availability that one of the texts surely means, or None.
 
     A standard term is a cause or status, such as ``not_run``. Codes such as ``plan_required`` are
     searched before sentences.
     """
     status_texts = [text for text in texts if isinstance(text, str)]
-    sentences = (text for text in status_texts if find_word(text) is None)
-    return find_strongest_word(status_texts, STRONG) or next(
-        filter(None, map(find_word_in_text, sentences)), None
+    sentences = (text for text in status_texts if find_status_word(text) is None)
+    return find_strongest_status_word(status_texts, STRONG) or next(
+        filter(None, map(find_status_word_in_sentence, sentences)), None
     )
 
 
-def find_absence_word(texts: Iterable[object]) -> StatusWord | None:
+def find_absence_status_word(texts: Iterable[object]) -> StatusWord | None:
     """Return the standard term for missing data that one of the texts surely means, or None.
 
     A standard term is a cause or status, such as ``not_run``. Return None also if the term is
     ``available``.
     """
-    status_word = find_strong_word(texts)
+    status_word = find_strong_status_word(texts)
     return status_word if status_word and status_word.means_missing else None
 
 
@@ -261,26 +265,26 @@ def read_absence_code(text: str) -> Availability | None:
 
     Return None if the text is no code, or does not mean missing data.
     """
-    status_word = find_word(text) if is_code_text(text) else None
+    status_word = find_status_word(text) if is_code_text(text) else None
     return status_word.availability if status_word and status_word.means_missing else None
 
 
-def read_word(status_text: object, reason: object = None) -> Availability:
+def read_status_text(status_text: object, reason: object = None) -> Availability:
     """Return the availability that a status text means; ``unknown`` if the text is not known.
 
     ``reason`` is the explanation, or the code of a cause, that belongs to the status.
 
     Examples
     --------
-    >>> read_word("Available").status
+    >>> read_status_text("Available").status
     <Status.AVAILABLE: 'available'>
-    >>> read_word("unavailable", "not_connected").cause
+    >>> read_status_text("unavailable", "not_connected").cause
     <Cause.NOT_CONNECTED: 'not_connected'>
-    >>> read_word("blue moon")
+    >>> read_status_text("blue moon")
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     reason_text = reason if isinstance(reason, str) and reason else None
-    status_word = find_word(status_text) if isinstance(status_text, str) else None
+    status_word = find_status_word(status_text) if isinstance(status_text, str) else None
     if status_word is None:
         unknown_text = None if status_text is None else repr(status_text)
         return Availability(Status.UNKNOWN, None, reason_text or unknown_text)
@@ -293,7 +297,7 @@ def with_reason(availability: Availability, reason: str | None) -> Availability:
     If the availability has no cause, and the reason is a code such as ``not_connected``, the copy
     has this cause.
     """
-    status_word = find_word(reason) if reason is not None and is_code_text(reason) else None
+    status_word = find_status_word(reason) if reason is not None and is_code_text(reason) else None
     if status_word and availability == UNAVAILABLE and status_word.availability.status in EMPTY:
         availability = status_word.availability
     elif status_word and availability == PARTIAL:
@@ -325,15 +329,16 @@ _KEY_SEPARATOR_PATTERN = re.compile(r"__|(?<=\w)[@.]")
 
 
 @lru_cache(maxsize=8192)
-def score_key(key: str) -> int:
+def score_availability_key(key: str) -> int:
     """Return how surely a key is about the availability of data.
 
     The result is 2 (`STATED`, surely), 1 (`MILD`, perhaps) or 0 (no).
 
     Examples
     --------
-    >>> score_key("dataAvailability"), score_key("engineSupport"), score_key("brandCoverage")
-    (2, 1, 0)
+    >>> keys = ("dataAvailability", "engineSupport", "brandCoverage")
+    >>> [*map(score_availability_key, keys)]
+    [2, 1, 0]
     """
     key_words = {*tokens(key)} - words_of("idle", "field", "engine")
     status_words = key_words & words_of("kind", "grade")
@@ -345,20 +350,20 @@ def score_key(key: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def is_state_key(key: str) -> bool:
+def is_status_key(key: str) -> bool:
     """Return whether a key, such as ``status``, may hold the status of data."""
-    return join_words(key) in words_of("valued") or score_key(key) > 0
+    return join_words(key) in words_of("valued") or score_availability_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
-def state_of_named_flag(key: str, value: bool) -> Availability | None:
+def read_flag_availability(key: str, value: bool) -> Availability | None:
     """Return the availability that a boolean under a key such as ``isConnected`` means, or None.
 
     Examples
     --------
-    >>> str(state_of_named_flag("isConnected", False))
+    >>> str(read_flag_availability("isConnected", False))
     'unavailable (not connected)'
-    >>> state_of_named_flag("isRecalculating", False)
+    >>> read_flag_availability("isRecalculating", False)
     """
     flag_text = join_words(key, _FLAG_PREFIXES)
     for (term, _), pattern in load_patterns("flag").items():
@@ -366,7 +371,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
             return AVAILABLE if value else AVAILABILITY_BY_TERM[term]
     if value and matches_form(flag_text, "cut"):
         return AVAILABILITY_BY_TERM["truncated"]
-    status_word = find_word_of_parts(tuple(flag_text.split()))
+    status_word = find_status_word_of_parts(tuple(flag_text.split()))
     if not value or status_word is None or status_word.term == "available":
         return None
     return (
@@ -377,13 +382,15 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def state_of_series_flag(key: str, value: bool) -> Availability | None:
+def read_day_flag_availability(key: str, value: bool) -> Availability | None:
     """Return the availability of a day's data that a boolean such as ``final`` means, or None.
 
     Examples
     --------
-    >>> str(state_of_series_flag("final", False)), str(state_of_series_flag("isProvisional", True))
-    ('partial', 'partial')
+    >>> str(read_day_flag_availability("final", False))
+    'partial'
+    >>> str(read_day_flag_availability("isProvisional", True))
+    'partial'
     """
     if matches_form(key, "series_whole", ("is",)):
         return AVAILABLE if value else PARTIAL
@@ -391,7 +398,7 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def state_of_listed_names(key: str) -> Availability | None:
+def find_availability_of_listed(key: str) -> Availability | None:
     """Return the availability of the data that are listed under a key such as ``missingFields``.
 
     The list has the names of fields or of engines (AI assistants), which have this availability.
@@ -400,7 +407,7 @@ def state_of_listed_names(key: str) -> Availability | None:
     key_text = join_words(key, words_of("field", "engine", "idle"))
     if matches_form(key_text, "denies"):
         return UNAVAILABLE
-    status_word = find_word_of_parts(tuple(key_text.split()))
+    status_word = find_status_word_of_parts(tuple(key_text.split()))
     return (
         status_word.availability
         if status_word and status_word.term not in ("available", "error")
@@ -467,7 +474,7 @@ def _read_key_ending(ending_words: tuple[str, ...]) -> str | None:
         *ending_words
     } & availability_words:
         return "available" if "available" in ending_words else "status"
-    status_word = find_word_of_parts(ending_words)
+    status_word = find_status_word_of_parts(ending_words)
     if (status_word and status_word.means_missing) or matches_form(ending_text, "hidden_word"):
         return "denial"
     return "available" if matches_form(ending_text, "ready_word") else None
@@ -542,13 +549,13 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
     return None
 
 
-def cannot_be_status(text: str) -> bool:
+def cannot_be_status_text(text: str) -> bool:
     """Return whether a text cannot be a status of data, for example because it is too long."""
     has_no_letters = not any(token.isalpha() for token in tokens(text))
     return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_TERM_LENGTH
 
 
-def is_sample_size(key: str) -> bool:
+def is_sample_size_key(key: str) -> bool:
     """Return whether a key is for the size of a sample, such as ``sampleSize``."""
     return is_word_of(key, "size")
 
@@ -569,7 +576,9 @@ def find_reason(record: Mapping[str, object]) -> str | None:
     )
 
 
-def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
+def read_object_availability(
+    record: Mapping[str, Any], min_strength: int = WEAK
+) -> Availability | None:
     """Return the availability that a text or boolean in a JSON object states, or None.
 
     ``min_strength`` is how surely the text must mean the availability: `WEAK`, `STRONG` or `PLAIN`.
@@ -580,7 +589,9 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
         if not isinstance(value, str):
             continue
         status_word = (
-            find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
+            find_status_word(value)
+            if is_status_key(name) or is_word_of(name, "one_value")
+            else None
         )
         if status_word and status_word.strength >= min_strength:
             stated_availability = (
@@ -596,7 +607,7 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     flag_availabilities = [
         availability
         for name, value in record.items()
-        if isinstance(value, bool) and (availability := state_of_named_flag(name, value))
+        if isinstance(value, bool) and (availability := read_flag_availability(name, value))
     ]
     if flag_availabilities and is_limited:
         flag_availabilities.append(PARTIAL)
@@ -615,23 +626,23 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     )
 
 
-def state_of_entry(value: Any, key: str) -> Availability | None:
+def read_item_availability(value: Any, key: str) -> Availability | None:
     """Return the availability that a value in a dict such as ``{"gemini": "not_run"}`` means.
 
     The dict has one value for each engine (AI assistant) or field. ``key`` is the key under which
     the response has the dict. Return None if the value says nothing about availability.
     """
     if isinstance(value, bool):
-        return state_of_flag(value, key)
+        return read_known_flag_availability(value, key)
     if isinstance(value, str):
-        status_word = find_word(value)
+        status_word = find_status_word(value)
         return status_word.availability if status_word else None
     if isinstance(value, dict):
-        return read_object_state(value)
+        return read_object_availability(value)
     return None
 
 
-def state_of_flag(value: bool, key: str) -> Availability:
+def read_known_flag_availability(value: bool, key: str) -> Availability:
     """Return the `Availability` (a status and cause) that a boolean means under a key.
 
     True means ``available``. What False means depends on the key: ``not_connected`` under the key
@@ -659,7 +670,7 @@ def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Av
     """
     reason = find_reason(record)
     if availability.status == Status.AVAILABLE and reason and " " in reason:
-        status_word = find_word_in_text(reason)
+        status_word = find_status_word_in_sentence(reason)
         if status_word and status_word.term != "unavailable":
             return status_word.with_reason(reason)
         unknown_availability = Availability(Status.UNKNOWN, None, reason)
@@ -675,13 +686,13 @@ def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Av
         else ()
     ):
         if isinstance(cause_text, str) and ends_with_word_of(key, "cause"):
-            status_word = find_word_in_text(cause_text)
+            status_word = find_status_word_in_sentence(cause_text)
             if status_word and status_word.availability.status in EMPTY:
                 return status_word.with_reason(availability.reason)
     return availability
 
 
-def partial_if_measured(
+def make_partial_if_measured(
     availability: Availability, nonzero_flags: Collection[bool]
 ) -> Availability:
     """Change the status of an `Availability` from ``unavailable`` to ``partial`` if numbers exist.
@@ -708,11 +719,13 @@ def find_nonzero_flags(record: Mapping[str, Any]) -> set[bool]:
     return {
         item != 0
         for name, item in record.items()
-        if type(item) in (int, float) and not is_sample_size(name)
+        if type(item) in (int, float) and not is_sample_size_key(name)
     }
 
 
-def state_of_sibling(statement_kind: str, value: Any, sibling_value: Any) -> Availability | None:
+def read_sibling_availability(
+    statement_kind: str, value: Any, sibling_value: Any
+) -> Availability | None:
     """Return the availability that a field states for another field beside it, or None.
 
     For example, ``revenueReason`` states the availability of ``revenue``.
@@ -727,7 +740,7 @@ def state_of_sibling(statement_kind: str, value: Any, sibling_value: Any) -> Ava
         The value of the field whose availability is stated, such as ``revenue``.
     """
     if isinstance(value, dict):
-        availability = read_object_state(value)
+        availability = read_object_availability(value)
         reason = find_reason(value)
         is_reason = (
             availability is None and statement_kind == "reason" and sibling_value is None and reason
@@ -738,10 +751,10 @@ def state_of_sibling(statement_kind: str, value: Any, sibling_value: Any) -> Ava
             is_consistent = value and (sibling_value is None) == (statement_kind == "denial")
             return (UNAVAILABLE if sibling_value is None else PARTIAL) if is_consistent else None
         return AVAILABLE if value else UNAVAILABLE
-    status_word = find_word(value)
+    status_word = find_status_word(value)
     if status_word and (status_word.strength >= STRONG or sibling_value is None):
         nonzero_flags = set() if sibling_value is None else {sibling_value != 0}
-        return partial_if_measured(
+        return make_partial_if_measured(
             status_word.with_reason(value if " " in value.strip() else None), nonzero_flags
         )
     if statement_kind == "reason" and sibling_value is None and value.strip():
@@ -749,7 +762,7 @@ def state_of_sibling(statement_kind: str, value: Any, sibling_value: Any) -> Ava
     return None
 
 
-def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
+def read_availability_beside_value(record: Mapping[str, Any]) -> Availability | None:
     """Return the availability that an object states for the value in it, or None.
 
     An example of such an object is ``{"value": null, "status": "not_connected"}``.
@@ -760,11 +773,11 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     if value_key is None:
         return None
     other_fields = {key: item for key, item in record.items() if key != value_key}
-    availability = read_object_state(other_fields)
+    availability = read_object_availability(other_fields)
     reason = find_reason(other_fields)
     if availability is None and record[value_key] is None and reason:
         availability = with_reason(UNAVAILABLE, reason)
-    return availability and partial_if_measured(
+    return availability and make_partial_if_measured(
         availability, set() if record[value_key] is None else {record[value_key] != 0}
     )
 
@@ -772,12 +785,12 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 # --- parts and wholes ------------------------------------------------------------------------
 
 
-def may_state_loss(key: str) -> bool:
+def may_report_lost_data(key: str) -> bool:
     """Return whether a key may say that some data are missing, such as ``suppressedRows``."""
     return matches_form(key, "loss") or matches_form(key, "since")
 
 
-def state_of_loss(key: str, value: Any) -> Availability | None:
+def read_loss_availability(key: str, value: Any) -> Availability | None:
     """Return ``partial`` if a key and its value say that some data are missing, else None.
 
     The key must name units in which data are counted, such as rows or days. Pages do not count: a
@@ -785,12 +798,12 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
 
     Examples
     --------
-    >>> str(state_of_loss("suppressedRows", 3))
+    >>> str(read_loss_availability("suppressedRows", 3))
     'partial'
-    >>> str(state_of_loss("first_incomplete_date", "2026-11-18"))
+    >>> str(read_loss_availability("first_incomplete_date", "2026-11-18"))
     'partial'
-    >>> state_of_loss("missingPages", ["/pricing"]), state_of_loss("suppressedRows", 0)
-    (None, None)
+    >>> read_loss_availability("missingPages", ["/pricing"])
+    >>> read_loss_availability("suppressedRows", 0)
     """
     lost_count = value if type(value) in (int, float) else 0
     has_lost_items = lost_count > 0 or (isinstance(value, list) and len(value) > 0)

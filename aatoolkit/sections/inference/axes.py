@@ -169,7 +169,7 @@ class ListGroup:
         self.lists = lists
         self.present_lists = [values for values in lists if values is not MISSING]
         self.items = [item for values in self.present_lists for item in values]
-        self.kinds = _kinds_of(self.items)
+        self.kinds = _find_value_kinds(self.items)
         self.lengths = [None if values is MISSING else len(values) for values in lists]
         self.max_length = max(map(len, self.present_lists), default=0)
         self.is_of_lists = self.kinds == {"list"}
@@ -192,7 +192,10 @@ class ListGroup:
                 [item.get(field_name) if type(item) is dict else item for item in values]
                 for values in ([] if values is MISSING else values for values in self.lists)
             ]
-            are_texts = {_kind_of(text) for row in text_lists for text in row} <= {"text", "mark"}
+            are_texts = {_find_value_kind(text) for row in text_lists for text in row} <= {
+                "text",
+                "mark",
+            }
             if are_texts and all(len({*row}) == len(row) for row in text_lists):
                 return field_name, text_lists
         return None
@@ -268,7 +271,7 @@ class JsonStructure:
         """
         value_types = {*map(type, values)} - {Missing}
         if dict in value_types:
-            dicts = _values_of_type(dict, values)
+            dicts = _keep_values_of_type(dict, values)
             present_dicts = [value for value in dicts if value is not MISSING]
             if self._has_data_keys(present_dicts, steps):
                 row_set.data_key_objects.append((steps, dicts))
@@ -285,11 +288,11 @@ class JsonStructure:
                     ]
                     self._add_values(row_set, (*steps, Field(name)), field_values)
         if list in value_types:
-            list_group = ListGroup(steps, _values_of_type(list, values))
+            list_group = ListGroup(steps, _keep_values_of_type(list, values))
             if (
                 list_group.max_length <= 1 < len(list_group.items)
                 and list_group.kinds == {"dict"}
-                and not matches_form(_last_field(steps), "header")
+                and not matches_form(_find_last_field_name(steps), "header")
                 and self._find_header(row_set, list_group, has_mixed_kinds=False) is None
             ):
                 # Lists of one record at most, in row after row, are wrappers.
@@ -426,7 +429,7 @@ class JsonStructure:
         headers = {
             str(header)
             for lists in lists_by_name
-            if any(_kinds_of(rows) == {"list"} for rows in lists.values())
+            if any(_find_value_kinds(rows) == {"list"} for rows in lists.values())
             for name, header in lists.items()
             if matches_form(name, "header")
         }
@@ -488,7 +491,7 @@ class JsonStructure:
                 list_group.max_length < 2
                 or list_group.kinds == {"dict"}
                 or item_lengths == {list_group.max_length}
-                or _last_field(list_group.steps) in ("columns", "headers")
+                or _find_last_field_name(list_group.steps) in ("columns", "headers")
             )
             # A list that is missing in some rows has the length of the others there.
             similar_lengths = (
@@ -630,7 +633,9 @@ class JsonStructure:
             Whether columns were added.
         """
         kinds_by_position = [
-            _kinds_of(value for cell in cells for value in (cell if type(cell) is list else [cell]))
+            _find_value_kinds(
+                value for cell in cells for value in (cell if type(cell) is list else [cell])
+            )
             for cells in zip_longest(*list_group.present_lists)
         ]
         has_mixed_kinds = (
@@ -748,8 +753,8 @@ class JsonStructure:
                 continue
             field_name, text_lists = other_list_group.field_and_texts
             names_by_row = [text_lists[position] for position in list_positions]
-            list_name = _last_field(list_group.steps)
-            other_name = _last_field(other_list_group.steps)
+            list_name = _find_last_field_name(list_group.steps)
+            other_name = _find_last_field_name(other_list_group.steps)
             has_header_name = matches_form(other_name, "header")
             # A single name, or one for the positions of some rows only, is a value of theirs, as
             # are records beside records.
@@ -867,7 +872,7 @@ def _iter_neighbours(
                 yield other_list_group, list_positions
 
 
-def _last_field(steps: Steps) -> str:
+def _find_last_field_name(steps: Steps) -> str:
     """Return the name of the last field in a parsed path; "" if there is none."""
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
 
@@ -906,20 +911,20 @@ def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
 # --- kinds of values ----------------------------------------------------------------------------
 
 
-def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
+def _keep_values_of_type(value_type: type, values: list[Any]) -> list[Any]:
     """Return a copy of a list in which values of any other type are replaced by `MISSING`."""
     return [value if type(value) is value_type else MISSING for value in values]
 
 
-def _kind_of(value: Any) -> str:
+def _find_value_kind(value: Any) -> str:
     """Return the kind of a JSON value, such as ``number``, ``day``, ``text`` or ``dict``.
 
     ``mark`` is the kind of texts without letters or digits.
 
     Examples
     --------
-    >>> _kind_of(3), _kind_of("34.5%"), _kind_of("2026-11-03"), _kind_of("—"), _kind_of([])
-    ('number', 'number', 'day', 'mark', 'list')
+    >>> [_find_value_kind(value) for value in (3, "34.5%", "2026-11-03", "—", [])]
+    ['number', 'number', 'day', 'mark', 'list']
     """
     if isinstance(value, bool):
         return "bool"
@@ -938,17 +943,17 @@ def _kind_of(value: Any) -> str:
     return type(value).__name__
 
 
-def _kinds_of(values: Iterable[Any]) -> set[str]:
+def _find_value_kinds(values: Iterable[Any]) -> set[str]:
     """Return the set of kinds of some values, such as ``number``.
 
     Null, and texts such as ``—`` without letters or digits, are left out.
 
     Examples
     --------
-    >>> sorted(_kinds_of([3, "17", None, "—", "a.example"]))
+    >>> sorted(_find_value_kinds([3, "17", None, "—", "a.example"]))
     ['number', 'text']
     """
-    return {*map(_kind_of, values)} - {"NoneType", "Missing", "mark"}
+    return {*map(_find_value_kind, values)} - {"NoneType", "Missing", "mark"}
 
 
 def _find_nonempty_entries(values: Iterable[Any]) -> list[Any]:
@@ -984,7 +989,7 @@ def _measure_similarity(entries: list[Any]) -> float:
     for entry in entries[:: len(entries) // _SIMILARITY_SAMPLE_SIZE + 1]:
         items = entry.items() if isinstance(entry, dict) else [(0, entry)]
         items = [(0, item) for item in entry[:3]] if isinstance(entry, list) else items
-        kinds = {(key, _kind_of(item)) for key, item in items if item is not None}
+        kinds = {(key, _find_value_kind(item)) for key, item in items if item is not None}
         entry_kinds += [kinds] if kinds else []
     kind_counts = Counter(field_kind for kinds in entry_kinds for field_kind in kinds)
     return kind_counts.total() / (len(kind_counts) * len(entry_kinds)) if kind_counts else 0.0
@@ -1028,8 +1033,10 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
         if not rows or not all(isinstance(row, list) for row in rows):
             return False
         header, *other_rows = rows
-        are_names = {*map(_kind_of, header)} <= {"text", "mark"} and len({*header}) == len(header)
-        kinds = _kinds_of(cell for row in other_rows for cell in row)
+        are_names = {*map(_find_value_kind, header)} <= {"text", "mark"} and len({*header}) == len(
+            header
+        )
+        kinds = _find_value_kinds(cell for row in other_rows for cell in row)
         if not are_names or max(map(len, rows)) > len(header) or (other_rows and kinds <= {"text"}):
             return False
     return max(map(len, lists), default=0) > 2

@@ -143,8 +143,8 @@ def _add_column(
         (index for index, step in enumerate(steps) if isinstance(step, NamedColumn)),
         container_length if is_named_by_list else row_path_length,
     )
-    path_words = _specific_words(steps[first_name_index:])
-    specific_words = _specific_words(steps[first_name_index:], "shell") or path_words[-1:]
+    path_words = _list_non_generic_words(steps[first_name_index:])
+    specific_words = _list_non_generic_words(steps[first_name_index:], "shell") or path_words[-1:]
     texts = [value for value in values if type(value) is str]
     name = specific_words[-1] if specific_words else ""
     dimension = vocabulary.find_dimension(texts)
@@ -184,14 +184,16 @@ def _set_header_path(table: DraftTable) -> None:
                 column.source = f"[{step.name}]"
 
 
-def _specific_words(steps: Iterable[Step], *word_groups: str) -> list[str]:
+def _list_non_generic_words(steps: Iterable[Step], *word_groups: str) -> list[str]:
     """Return the words of a path that are in none of some word groups of the lexicon."""
     return [
-        word for word in map(_word_of_step, steps) if word and word not in words_of(*word_groups)
+        word
+        for word in map(_find_word_of_step, steps)
+        if word and word not in words_of(*word_groups)
     ]
 
 
-def _word_of_step(step: Step) -> str:
+def _find_word_of_step(step: Step) -> str:
     """Return the word that one step of a path contributes to the name of a column.
 
     It is the name of a field, or the position of an element, counted from 1. It is empty for the
@@ -207,7 +209,7 @@ def _word_of_step(step: Step) -> str:
 
 def _name_nameless_columns(table: DraftTable) -> None:
     """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
-    path_words = reversed(_specific_words(table.steps, "chart", "shell"))
+    path_words = reversed(_list_non_generic_words(table.steps, "chart", "shell"))
     stems = (re.sub("(^|_)by_.*", "", word) for word in path_words)
     list_name = next(filter(None, stems), "value")
     for column in table.columns:
@@ -229,7 +231,7 @@ def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> s
         The names that other tables already have.
     """
     path_words = (
-        _specific_words(table.row_set.container_path, "shell") if table.steps else ["facts"]
+        _list_non_generic_words(table.row_set.container_path, "shell") if table.steps else ["facts"]
     )
     other_words = [word for word in path_words if word != section_name]
     return find_unused_name("_".join([section_name, *other_words[-1:]]), used_names)

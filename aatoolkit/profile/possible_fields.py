@@ -1,6 +1,6 @@
 """Find the paths in responses whose values may say which data are missing.
 
-Such a path is called a candidate. A person decides later whether its values do say that.
+Such a path is called a possible field here. A person decides later whether its values do say that.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from aatoolkit.availability.detect.words import (
     NO_MEANING,
     has_numbers,
     is_code_text,
-    is_state_key,
-    state_of_named_flag,
+    is_status_key,
+    read_flag_availability,
 )
 from aatoolkit.availability.status import Status
 from aatoolkit.jsontree.paths import Field, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
-from aatoolkit.profile.occurrences import (
-    MAX_NOTICES,
-    Occurrence,
-    OccurrenceSearch,
+from aatoolkit.profile.response_values import (
+    MAX_MESSAGE_OBJECTS,
     ResponseStructure,
+    ResponseValue,
+    ResponseValueSearch,
     Steps,
-    field_names_of,
+    find_value_at,
     iter_nested_values,
     iter_texts,
     leads_into_gap_list,
+    list_field_names,
     states_missing_data,
-    value_at,
 )
 from aatoolkit.profile.word_meanings import (
     BOOLEAN_WORDS,
     Glossary,
     WordMeanings,
-    engine_name_pattern,
+    compile_engine_name_pattern,
     find_glossary,
     is_glossary,
 )
@@ -53,15 +53,15 @@ from aatoolkit.sections.inference.findings import DraftTable
 from aatoolkit.sections.section import is_on_path_of_rule
 
 _ONLY_UNMEASURED_REASON = "is there only where nothing was measured"
-MAX_CANDIDATES = 4
-"""The maximum number of candidates that a person is asked about in each section."""
+MAX_POSSIBLE_FIELDS = 4
+"""The maximum number of possible fields that a person is asked about in each section."""
 
-_MIN_CANDIDATE_SCORE = 3
+_MIN_FIELD_SCORE = 3
 _ENUM_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PossibleStatusField:
     """A path in the responses of a section whose values may say which data are missing.
 
     A section is one kind of response, such as ``domains``.
@@ -86,8 +86,8 @@ class Candidate:
         Whether the values are about the whole section.
     total_field : str
         The field with the total, if the value is a count.
-    similar_candidates : tuple of Candidate
-        Similar paths. What a person answers about this candidate is used for them, too.
+    similar_fields : tuple of PossibleStatusField
+        Similar paths. What a person answers about this field is used for them, too.
     """
 
     at: str
@@ -99,17 +99,19 @@ class Candidate:
     engine_field: str = ""
     is_about_section: bool = False
     total_field: str = ""
-    similar_candidates: tuple[Candidate, ...] = ()
+    similar_fields: tuple[PossibleStatusField, ...] = ()
 
     @property
     def key(self) -> str:
         """The last two fields of the path."""
         return ".".join(self.at.split(".")[-2:])
 
-    def with_commonest_meanings(self, meaning_counts: Counter[tuple[str, str, str]]) -> Candidate:
+    def with_commonest_meanings(
+        self, meaning_counts: Counter[tuple[str, str, str]]
+    ) -> PossibleStatusField:
         """Return a copy in which each word has its commonest meaning.
 
-        ``counts`` is the result of `count_meanings`, for the candidates of all sections.
+        ``meaning_counts`` is the result of `count_meanings`, for the fields of all sections.
         """
         meaning_by_word = {
             word: max(
@@ -121,7 +123,7 @@ class Candidate:
         return replace(self, meaning_by_word=meaning_by_word)
 
 
-def find_candidates(
+def find_possible_fields(
     document: Any,
     response_by_engines: Mapping[tuple[str, ...], Any],
     active_engines: Collection[str],
@@ -130,8 +132,8 @@ def find_candidates(
     response_by_host: Mapping[str, Any],
     unmeasured_response: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
-) -> list[Candidate]:
-    """Return candidates: paths in a response whose values may say which data are missing.
+) -> list[PossibleStatusField]:
+    """Return the paths in a response whose values may say which data are missing.
 
     The likeliest paths come first.
 
@@ -155,21 +157,21 @@ def find_candidates(
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [candidate] = find_candidates(
+    >>> [possible_field] = find_possible_fields(
     ...     response, {}, ["alpha"], ["beta"], ResponseStructure(), {}, None
     ... )
-    >>> candidate.at, candidate.why
+    >>> possible_field.at, possible_field.why
     ('support', 'names beta, which never ran')
     """
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
-    candidate_search = OccurrenceSearch(
+    value_search = ResponseValueSearch(
         {*active_engines, *inactive_engines, *engines_of_hosts}, structure
     )
     responses_and_engines = [
         (response, *engines_by_host.get(host, (active_engines, ())))
         for host, response in response_by_host.items()
     ]
-    candidate_search.store_total_fields(
+    value_search.store_total_fields(
         (response, bool(engines and Vector([response]).descend(structure.main_row_path).values))
         for response, engines, _ in (
             (document, active_engines, inactive_engines),
@@ -177,10 +179,10 @@ def find_candidates(
         )
     )
     for response in (document, *response_by_engines.values()):
-        candidate_search.add_response(response, inactive_engines)
+        value_search.add_response(response, inactive_engines)
     for response, _, other_inactive_engines in responses_and_engines:
-        candidate_search.add_response(response, other_inactive_engines)
-    candidate_search.add_response(unmeasured_response, inactive_engines)
+        value_search.add_response(response, other_inactive_engines)
+    value_search.add_response(unmeasured_response, inactive_engines)
     responses = [document, *response_by_host.values()]
     responses_and_signals = [(response, detect(response).signals) for response in responses]
     glossaries = [*filter(is_glossary, iter_nested_values(responses))]
@@ -191,21 +193,21 @@ def find_candidates(
         for engine_response in response_by_engines.values()
         if has_numbers(engine_response)
     ]
-    candidates = []
-    for path, occurrences in candidate_search.collect_occurrences().items():
+    possible_fields = []
+    for path, response_values in value_search.collect_values_by_path().items():
         path_text = format_path(path)
-        total_field = candidate_search.total_fields.get(path, "")
-        is_notice = path in candidate_search.notice_paths
-        current_value = candidate_search.value_or_completeness_at(document, path)
-        unmeasured_value = candidate_search.value_or_completeness_at(unmeasured_response, path)
+        total_field = value_search.total_fields.get(path, "")
+        is_message_field = path in value_search.message_paths
+        current_value = value_search.find_value_or_completeness(document, path)
+        unmeasured_value = value_search.find_value_or_completeness(unmeasured_response, path)
         value_by_host = {
-            host: candidate_search.value_or_completeness_at(response, path)
+            host: value_search.find_value_or_completeness(response, path)
             for host, response in response_by_host.items()
         }
         signal_lists = [
             signals
             for response, signals in responses_and_signals
-            if value_at(response, path) is not None
+            if find_value_at(response, path) is not None
         ] or [responses_and_signals[0][1]]
         is_understood = all(_is_path_understood(path_text, signals) for signals in signal_lists)
         # Where only incomplete data were seen, what says that they are complete is not understood.
@@ -223,15 +225,17 @@ def find_candidates(
         if is_understood or is_common:
             continue  # what all hosts have in common says nothing about any of them
         is_null = current_value in (None, "", [], {}) and {
-            occurrence.has_numbers for occurrence in occurrences
+            response_value.has_numbers for response_value in response_values
         } == {False}
         default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
-        evidence = candidate_search.evidence.get(path, default_evidence)
-        glossary = find_glossary(occurrences, glossaries)
-        if is_notice and not all(Vector([response]).descend(path).values for response in responses):
+        evidence = value_search.evidence.get(path, default_evidence)
+        glossary = find_glossary(response_values, glossaries)
+        if is_message_field and not all(
+            Vector([response]).descend(path).values for response in responses
+        ):
             evidence = evidence or "notes that some responses have, and others do not"
         score, reason = _score_path(
-            path, occurrences, evidence, glossary, is_count=bool(total_field)
+            path, response_values, evidence, glossary, is_count=bool(total_field)
         )
         differing_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
@@ -240,104 +244,107 @@ def find_candidates(
         elif differing_hosts:
             score += 1
             reason += f"; differs for {', '.join(differing_hosts)}"
-        if score < _MIN_CANDIDATE_SCORE:
+        if score < _MIN_FIELD_SCORE:
             continue
         all_engines_word = to_rule_word(current_value)
         differs_by_engine = any(
-            to_rule_word(candidate_search.value_or_completeness_at(engine_response, path))
+            to_rule_word(value_search.find_value_or_completeness(engine_response, path))
             != all_engines_word
             for engine_response in measured_responses
         )
         engine_dependent_word = all_engines_word if differs_by_engine else ""
         meaning_by_word = WordMeanings(
             path,
-            occurrences,
+            response_values,
             engine_dependent_word,
             glossary,
-            is_notice=is_notice,
+            is_message_field=is_message_field,
             is_count=bool(total_field),
         ).guess_meanings()
-        informational_codes = {
-            *filterfalse(states_missing_data, candidate_search.informational_codes)
-        }
+        informational_codes = {*filterfalse(states_missing_data, value_search.informational_codes)}
         meaning_by_word |= dict.fromkeys(informational_codes & meaning_by_word.keys(), NO_MEANING)
         is_in_gap_list = leads_into_gap_list(path)
         may_list_gaps = any(map(states_missing_data, meaning_by_word)) or is_in_gap_list
-        if len(meaning_by_word) > MAX_NOTICES and not may_list_gaps:
+        if len(meaning_by_word) > MAX_MESSAGE_OBJECTS and not may_list_gaps:
             continue  # names or ids
         if meaning_by_word.keys() <= {*registry.names()} and not is_in_gap_list:
             continue  # sections that a plan includes
-        candidate = Candidate(
+        possible_field = PossibleStatusField(
             path_text,
             # In rows, or in another response, there is no current value.
-            occurrences[0].value if current_value is None else current_value,
+            response_values[0].value if current_value is None else current_value,
             reason,
             score,
             value_by_host,
             meaning_by_word,
-            candidate_search.engine_fields.get(path, ""),
-            is_notice,
+            value_search.engine_fields.get(path, ""),
+            is_message_field,
             total_field,
         )
-        candidates.append(candidate)
-    return _select_candidates(candidates, document)
+        possible_fields.append(possible_field)
+    return _select_possible_fields(possible_fields, document)
 
 
-def _select_candidates(candidates: list[Candidate], document: Any) -> list[Candidate]:
-    """Return the likeliest candidates (paths whose values may say which data are missing).
+def _select_possible_fields(
+    possible_fields: list[PossibleStatusField], document: Any
+) -> list[PossibleStatusField]:
+    """Return the likeliest possible fields (paths whose values may say which data are missing).
 
-    Of similar candidates only one is returned, which lists the others in ``similar_candidates``.
+    Of similar fields, only one is returned, which lists the others in ``similar_fields``.
     """
-    likeliest: list[Candidate] = []
-    candidate_by_root: dict[str, Candidate] = {}
-    for candidate in sorted(
-        candidates,  # codes before sentences
+    likeliest: list[PossibleStatusField] = []
+    field_by_root: dict[str, PossibleStatusField] = {}
+    for possible_field in sorted(
+        possible_fields,  # codes before sentences
         key=lambda item: (-item.score, isinstance(item.value, str) and " " in item.value),
     ):
-        candidate_by_root.setdefault(_find_absent_root(document, candidate.at), candidate)
-    candidates = [*candidate_by_root.values()]
-    absence_candidates = [
-        candidate
-        for candidate in candidates
-        if any(map(states_missing_data, candidate.meaning_by_word)) and not candidate.total_field
+        field_by_root.setdefault(_find_absent_root(document, possible_field.at), possible_field)
+    possible_fields = [*field_by_root.values()]
+    absence_fields = [
+        possible_field
+        for possible_field in possible_fields
+        if any(map(states_missing_data, possible_field.meaning_by_word))
+        and not possible_field.total_field
     ]
-    absence_parent_paths = {candidate.at.rpartition(".")[0] for candidate in absence_candidates}
-    for candidate in candidates:
-        parent_path, _, key = candidate.at.rpartition(".")
+    absence_parent_paths = {
+        possible_field.at.rpartition(".")[0] for possible_field in absence_fields
+    }
+    for possible_field in possible_fields:
+        parent_path, _, key = possible_field.at.rpartition(".")
         has_absence_sibling = (
             "[]" in parent_path
             and parent_path in absence_parent_paths
-            and candidate not in absence_candidates
-            and not (candidate.total_field and candidate.engine_field)
-            and not has_word_of(candidate.total_field, "due")
+            and possible_field not in absence_fields
+            and not (possible_field.total_field and possible_field.engine_field)
+            and not has_word_of(possible_field.total_field, "due")
         )
         if has_absence_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
-        if not any(_are_similar(candidate, chosen_candidate) for chosen_candidate in likeliest):
-            likeliest.append(candidate)
+        if not any(_are_similar(possible_field, chosen_field) for chosen_field in likeliest):
+            likeliest.append(possible_field)
     return [
         replace(
-            candidate,
-            similar_candidates=tuple(
-                other_candidate
-                for other_candidate in candidates
-                if other_candidate is not candidate and _are_similar(other_candidate, candidate)
+            possible_field,
+            similar_fields=tuple(
+                other_field
+                for other_field in possible_fields
+                if other_field is not possible_field and _are_similar(other_field, possible_field)
             ),
         )
-        for candidate in likeliest[:MAX_CANDIDATES]
+        for possible_field in likeliest[:MAX_POSSIBLE_FIELDS]
     ]
 
 
-def count_meanings(candidates: Iterable[Candidate]) -> Counter[tuple[str, str, str]]:
-    """Count the tuples of field, word and meaning in the candidates of all sections.
+def count_meanings(possible_fields: Iterable[PossibleStatusField]) -> Counter[tuple[str, str, str]]:
+    """Count the tuples of field, word and meaning in the possible fields of all sections.
 
     Return a Counter. A service means the same by a word in each section, so the commonest meaning
     of the word is the likeliest.
     """
     return Counter(
-        (candidate.key, *word_and_meaning)
-        for candidate in candidates
-        for word_and_meaning in candidate.meaning_by_word.items()
+        (possible_field.key, *word_and_meaning)
+        for possible_field in possible_fields
+        for word_and_meaning in possible_field.meaning_by_word.items()
     )
 
 
@@ -356,27 +363,27 @@ def _find_absent_root(document: Any, path_text: str) -> str:
     for step_count, step in enumerate(steps, start=1):
         if not isinstance(step, Field):
             break
-        if value_at(document, steps[:step_count]) in (None, [], {}):
+        if find_value_at(document, steps[:step_count]) in (None, [], {}):
             return format_path(steps[:step_count])
     return path_text
 
 
-def _are_similar(candidate: Candidate, other_candidate: Candidate) -> bool:
-    """Return whether two candidates are so similar that a person is asked about only one of them.
+def _are_similar(possible_field: PossibleStatusField, other_field: PossibleStatusField) -> bool:
+    """Return whether two fields are so similar that a person is asked about only one of them.
 
-    A candidate is a path whose values may say which data are missing.
+    Such a field is a path whose values may say which data are missing.
     """
-    parent_path, _, key = candidate.at.rpartition(".")
-    other_parent_path, _, other_key = other_candidate.at.rpartition(".")
-    is_same_parent = parent_path == other_parent_path != "" and not candidate.total_field
+    parent_path, _, key = possible_field.at.rpartition(".")
+    other_parent_path, _, other_key = other_field.at.rpartition(".")
+    is_same_parent = parent_path == other_parent_path != "" and not possible_field.total_field
     is_same_field = key == other_key != ""
-    words = candidate.meaning_by_word.keys() - (
+    words = possible_field.meaning_by_word.keys() - (
         {"null"} if is_same_field else {"null", *BOOLEAN_WORDS}
     )
     # A sentence explains the code beside it.
     is_explanation = is_same_parent and any(" " in word for word in words)
     return is_explanation or (
-        (is_same_field or is_same_parent) and not words.isdisjoint(other_candidate.meaning_by_word)
+        (is_same_field or is_same_parent) and not words.isdisjoint(other_field.meaning_by_word)
     )
 
 
@@ -385,9 +392,9 @@ def _may_state_completeness(path: Steps, value: Any) -> bool:
 
     An example is ``false`` at ``complete``.
     """
-    key = field_names_of(path)[-1]
-    is_state = is_code_text(value) and is_state_key(key)
-    return is_state or (value is False and state_of_named_flag(key, True) == AVAILABLE)
+    key = list_field_names(path)[-1]
+    is_state = is_code_text(value) and is_status_key(key)
+    return is_state or (value is False and read_flag_availability(key, True) == AVAILABLE)
 
 
 def _is_path_understood(path_text: str, signals: Sequence[Signal]) -> bool:
@@ -401,7 +408,7 @@ def _is_path_understood(path_text: str, signals: Sequence[Signal]) -> bool:
 
 def _score_path(
     path: Steps,
-    occurrences: list[Occurrence],
+    response_values: list[ResponseValue],
     numbers_reason: str,
     glossary: Glossary,
     *,
@@ -413,11 +420,13 @@ def _score_path(
     ``numbers_reason`` is what numbers next to the values show, as text. ``glossary`` maps codes to
     texts that explain them. ``is_count`` says whether the values are counts that have a total.
     """
-    path_fields = field_names_of(path)
+    path_fields = list_field_names(path)
     is_status_name = has_word_of(path_fields[-1], "place")
     score = 2 * is_status_name
     value_texts = [
-        value_text for occurrence in occurrences for value_text in iter_texts(occurrence.value)
+        value_text
+        for response_value in response_values
+        for value_text in iter_texts(response_value.value)
     ]
     says_data_missing = any(
         states_missing_data(glossary.get(value_text, value_text), is_status_name)
@@ -425,32 +434,36 @@ def _score_path(
     )
     inactive_engines = {
         engine
-        for occurrence in occurrences
-        for engine in occurrence.inactive_engines
-        if any(map(engine_name_pattern(engine).search, iter_texts(occurrence.value)))
+        for response_value in response_values
+        for engine in response_value.inactive_engines
+        if any(map(compile_engine_name_pattern(engine).search, iter_texts(response_value.value)))
     }
-    if any(map(_lists_engines_that_ran, occurrences)):
+    if any(map(_lists_engines_that_ran, response_values)):
         inactive_engines = set()  # such a list does not say which engines lack data
-    first_value = occurrences[0].value
+    first_value = response_values[0].value
     are_codes = all(
-        _ENUM_PATTERN.fullmatch(str(occurrence.value))
-        for occurrence in occurrences
-        if occurrence.value is not None
+        _ENUM_PATTERN.fullmatch(str(response_value.value))
+        for response_value in response_values
+        if response_value.value is not None
     )
-    are_codes |= {type(occurrence.value) for occurrence in occurrences} == {bool}
-    number_flags_by_word: dict[Any, list[bool]] = defaultdict(list)
-    for occurrence in occurrences if are_codes else ():
-        number_flags_by_word[occurrence.value].append(occurrence.has_numbers is not False)
+    are_codes |= {type(response_value.value) for response_value in response_values} == {bool}
+    has_numbers_flags_by_word: dict[Any, list[bool]] = defaultdict(list)
+    for response_value in response_values if are_codes else ():
+        has_numbers_flags_by_word[response_value.value].append(
+            response_value.has_numbers is not False
+        )
     # An engine that ran on a few days may have the word of those that never ran.
     words_without_numbers = {
         word
-        for word, number_flags in number_flags_by_word.items()
-        if sum(number_flags) < len(number_flags) / (4 if occurrences[0].engine else 1e9)
+        for word, number_flags in has_numbers_flags_by_word.items()
+        if sum(number_flags) < len(number_flags) / (4 if response_values[0].engine else 1e9)
     }
-    words_with_numbers = number_flags_by_word.keys() - words_without_numbers
+    words_with_numbers = has_numbers_flags_by_word.keys() - words_without_numbers
     score -= 2 * has_word_of(path_fields[-1], "trade")
     # What a plan enables is its own business.
-    is_flag = isinstance(first_value, bool) and state_of_named_flag(path_fields[-1], False) not in (
+    is_flag = isinstance(first_value, bool) and read_flag_availability(
+        path_fields[-1], False
+    ) not in (
         None,
         AVAILABILITY_BY_TERM["forbidden"],
     )
@@ -458,9 +471,9 @@ def _score_path(
     is_gap_list |= leads_into_gap_list(path)
     is_certain = is_count or inactive_engines or is_flag or is_gap_list
     are_business_names = [has_word_of(name, "business") for name in path_fields[-3:]]
-    if not (is_certain or any(occurrence.engine for occurrence in occurrences)):
+    if not (is_certain or any(response_value.engine for response_value in response_values)):
         score -= 3 * any(are_business_names) + any(are_business_names[-2:])
-    named_engines = inactive_engines & {*occurrences[0].inactive_engines}
+    named_engines = inactive_engines & {*response_values[0].inactive_engines}
     name_reason = "a name for states of data" if is_status_name else ""
     scored_reasons = (
         (
@@ -476,7 +489,7 @@ def _score_path(
         ),
         (3, numbers_reason, numbers_reason),
         (3, "a list under a name for what lacks", is_gap_list),
-        (3, "a count and its total, by engine", is_count and occurrences[0].engine),
+        (3, "a count and its total, by engine", is_count and response_values[0].engine),
         (1, name_reason, is_status_name and isinstance(first_value, bool | list)),
     )
     for points, reason, is_applicable in scored_reasons:
@@ -485,13 +498,13 @@ def _score_path(
     return (score, name_reason) if score > 1 else (0, "")
 
 
-def _lists_engines_that_ran(occurrence: Occurrence) -> bool:
+def _lists_engines_that_ran(response_value: ResponseValue) -> bool:
     """Return whether a value lists engines (AI assistants), several of which ran.
 
     Such a list does not say which data are missing.
     """
-    listed_names = {*occurrence.value} if isinstance(occurrence.value, list) else set()
-    active_engines = occurrence.is_measured_by_engine.keys() - occurrence.inactive_engines
+    listed_names = {*response_value.value} if isinstance(response_value.value, list) else set()
+    active_engines = response_value.is_measured_by_engine.keys() - response_value.inactive_engines
     return len(listed_names & active_engines) > 1
 
 
@@ -513,7 +526,7 @@ def find_emptied_paths(
     path = tuple(takewhile(lambda step: isinstance(step, Field), draft_tables[0].steps))
     empty_values: tuple[Any, ...] = (None, [], {})
     becomes_empty = (
-        value_at(document, path) not in empty_values
-        and value_at(unmeasured_response, path) in empty_values
+        find_value_at(document, path) not in empty_values
+        and find_value_at(unmeasured_response, path) in empty_values
     )
     return (format_path(path) or "$",) if becomes_empty else ()

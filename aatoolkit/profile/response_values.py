@@ -1,6 +1,6 @@
 """Collect from responses the values that may say which data are missing, by path.
 
-Each value is an `Occurrence`, which also says whether there are measured numbers next to it.
+Each value is a `ResponseValue`, which also says whether there are measured numbers next to it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from aatoolkit._util.lexicon import (
 )
 from aatoolkit.availability.detect.words import (
     echoes_request,
+    find_status_word,
+    find_status_word_in_sentence,
     find_target,
-    find_word,
-    find_word_in_text,
     has_numbers,
     is_code_text,
     is_metadata_key,
@@ -39,7 +39,7 @@ from aatoolkit.sections.availability_rule import (
 )
 from aatoolkit.sections.inference.words import classify_name
 
-MAX_NOTICES = 12
+MAX_MESSAGE_OBJECTS = 12
 """The greatest length of a list that may have notices (objects with a message) and no rows."""
 
 _MAX_WORDS = 6
@@ -90,7 +90,7 @@ class ResponseRow(NamedTuple):
         return self.record.get(field, self.outer_record.get(field))
 
 
-class Occurrence(NamedTuple):
+class ResponseValue(NamedTuple):
     """A value that a response has at a path, and whether measured numbers are next to it.
 
     Attributes
@@ -135,21 +135,21 @@ class ResponseStructure(NamedTuple):
     main_row_path: Steps = ()
 
 
-class OccurrenceSearch:
+class ResponseValueSearch:
     """Collects the values in responses that may say which data are missing, by path."""
 
     def __init__(self, engines: Collection[str], structure: ResponseStructure) -> None:
         self._engines = {*engines, *structure.engine_by_label}
         self._structure = structure
-        self._occurrences: dict[Steps, list[Occurrence]] = defaultdict(list)
-        self._row_lists: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
+        self._values_by_path: dict[Steps, list[ResponseValue]] = defaultdict(list)
+        self._lists_of_rows: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
         self.evidence: dict[Steps, str] = {}
         """Maps the path of a field to what numbers next to its values show, as text for people."""
         self.engine_fields: dict[Steps, str] = {}
         """Maps the path of a field in rows to the field with the engine; to ``{}`` if engines are
         the keys of an object.
         """
-        self.notice_paths: set[Steps] = set()
+        self.message_paths: set[Steps] = set()
         self.informational_codes: set[str] = set()
         """The codes of notices of the severity ``info``."""
         self.total_fields: dict[Steps, str] = {}
@@ -237,53 +237,55 @@ class OccurrenceSearch:
         }
         self._add_fields(response, ())
 
-    def collect_occurrences(self) -> dict[Steps, list[Occurrence]]:
+    def collect_values_by_path(self) -> dict[Steps, list[ResponseValue]]:
         """Return the values that may say which data are missing, as lists by their paths.
 
-        Each value is an `Occurrence`, which also says whether there are numbers next to the value.
+        Each value is a `ResponseValue`, which also says whether numbers are next to it.
         """
-        for path, row_lists in self._row_lists.items():
+        for path, lists_of_rows in self._lists_of_rows.items():
             field_names = dict.fromkeys(
-                field_name for rows in row_lists for row in rows for field_name in row.record
+                field_name for rows in lists_of_rows for row in rows for field_name in row.record
             )
-            outer_names = (name for rows in row_lists for row in rows for name in row.outer_record)
+            outer_names = (
+                name for rows in lists_of_rows for row in rows for name in row.outer_record
+            )
             number_fields = dict.fromkeys((*field_names, *outer_names))
             engine_field = (
                 "{}"
                 if path in self._engine_map_paths
-                else self._find_engine_field(field_names, row_lists)
+                else self._find_engine_field(field_names, lists_of_rows)
             )
             engine_field = engine_field or self._outer_engine_fields.get(path, "")
             # Numbers elsewhere in a response are not those that a row lacks.
             if any(
                 has_numbers(row.record, is_non_measure_key)
-                for row in chain.from_iterable(row_lists)
+                for row in chain.from_iterable(lists_of_rows)
             ):
-                row_lists = [
+                lists_of_rows = [
                     [
                         row
                         if has_numbers(row.record, is_non_measure_key)
                         else row._replace(has_numbers=False)
                         for row in rows
                     ]
-                    for rows in row_lists
+                    for rows in lists_of_rows
                 ]
             for field_name in field_names:
                 if field_name != engine_field:
-                    self._add_field(path, field_name, number_fields, row_lists, engine_field)
-        return self._occurrences
+                    self._add_field(path, field_name, number_fields, lists_of_rows, engine_field)
+        return self._values_by_path
 
-    def value_or_completeness_at(self, response: Any, path: Steps) -> Any:
+    def find_value_or_completeness(self, response: Any, path: Steps) -> Any:
         """Return the value that a response has at a path; None if there is none.
 
         If the value is a count that has a total, return ``none``, ``some`` or ``full`` (how much of
         the total was counted) instead.
         """
-        value = value_at(response, path)
+        value = find_value_at(response, path)
         total_field = self.total_fields.get(path)
         if not total_field:
             return value
-        total = value_at(response, (*path[:-1], Field(total_field)))
+        total = find_value_at(response, (*path[:-1], Field(total_field)))
         return to_completeness(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
 
     def _find_count_completeness(
@@ -294,7 +296,7 @@ class OccurrenceSearch:
         Return a dict from the field of each count to ``none``, ``some`` or ``full`` (how much of
         the total was counted). Counts without a total are left out. ``path`` leads to the object.
         """
-        field_names = field_names_of(path)
+        field_names = list_field_names(path)
         is_about_data = any(has_word_of(name, "place") for name in field_names)
         is_about_sample = any(has_word_of(name, "sample") for name in field_names[-2:])
         number_keys = [
@@ -305,7 +307,7 @@ class OccurrenceSearch:
                 (is_about_sample and fold(key) == "size")
                 or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
             )
-            and not (value in (0, 1) and find_word(key))
+            and not (value in (0, 1) and find_status_word(key))
         ]
         completeness_by_count_key = {}
         filler_words = words_of("whole", "filler")
@@ -343,12 +345,12 @@ class OccurrenceSearch:
                 self.total_fields[(*path, Field(count_key))] = total_key
         return completeness_by_count_key
 
-    def _add_occurrence(
+    def _add_value(
         self, path: Steps, value: Any, has_numbers: bool | None = None, engine: str = ""
     ) -> None:
-        """Store a value of the current response at a path, as an `Occurrence`."""
-        self._occurrences[path].append(
-            Occurrence(
+        """Store a value of the current response at a path, as a `ResponseValue`."""
+        self._values_by_path[path].append(
+            ResponseValue(
                 value, has_numbers, self._is_measured_by_engine, self._inactive_engines, engine
             )
         )
@@ -358,7 +360,7 @@ class OccurrenceSearch:
         path: Steps,
         field_name: str,
         number_fields: Iterable[str],
-        row_lists: list[list[ResponseRow]],
+        lists_of_rows: list[list[ResponseRow]],
         engine_field: str,
     ) -> None:
         """Store the values of one field of some rows, if they may say which numbers are missing.
@@ -371,13 +373,13 @@ class OccurrenceSearch:
             The name of the field.
         number_fields : iterable of str
             The names of fields of the rows that may have numbers.
-        row_lists : list of list of ResponseRow
+        lists_of_rows : list of list of ResponseRow
             The rows: one list for each list in the responses.
         engine_field : str
             The field with the engine of a row; ``{}`` if engines are the keys of an object; or "".
         """
         words: set[Any] = {
-            row.word_by_field.get(field_name) for row in chain.from_iterable(row_lists)
+            row.word_by_field.get(field_name) for row in chain.from_iterable(lists_of_rows)
         } - {None}
         is_status_name = has_word_of(field_name, "place")
         is_dimension = has_word_of(field_name, "topic", "category", "brand", "finding")
@@ -394,13 +396,17 @@ class OccurrenceSearch:
         if not (are_texts or is_status_name or engine_field) or (are_names and not is_status_name):
             return
         number_field = next(
-            (key for key in number_fields if _indicates_missing_number(row_lists, field_name, key)),
+            (
+                key
+                for key in number_fields
+                if _indicates_missing_number(lists_of_rows, field_name, key)
+            ),
             None,
         )
-        occurrences = []
-        null_occurrences = []
+        response_values = []
+        null_values = []
         holds_lists = False
-        for rows in row_lists:
+        for rows in lists_of_rows:
             engines = [str(row.record.get(engine_field, row.engine)) for row in rows]
             is_measured_by_engine = {
                 engine: row.has_numbers for engine, row in zip(engines, rows, strict=True)
@@ -410,32 +416,34 @@ class OccurrenceSearch:
                 has_number = row.has_numbers
                 if word is None:
                     if engine_field and row.record.get(field_name, "") is None:
-                        null_occurrences.append(
-                            Occurrence(None, has_number, {}, row.inactive_engines, engine)
+                        null_values.append(
+                            ResponseValue(None, has_number, {}, row.inactive_engines, engine)
                         )
                     continue
                 if number_field is not None:
                     has_number = row.find_value(number_field) is not None
                 measured_by_engine = is_measured_by_engine if engine else {}
-                occurrences.append(
-                    Occurrence(word, has_number, measured_by_engine, row.inactive_engines, engine)
+                response_values.append(
+                    ResponseValue(
+                        word, has_number, measured_by_engine, row.inactive_engines, engine
+                    )
                 )
                 # With other numbers, the row lacks only a part.
                 if row.has_numbers:
-                    occurrences.append(Occurrence(word, True, {}, ()))
+                    response_values.append(ResponseValue(word, True, {}, ()))
                 holds_lists |= isinstance(row.record[field_name], list)
-        occurrences += null_occurrences
+        response_values += null_values
         # For an engine that ran it may be unknown (None) whether it has numbers here.
         words_with_numbers = {
-            occurrence.value
-            for occurrence in occurrences
-            if occurrence.has_numbers or (engine_field and occurrence.has_numbers is None)
+            response_value.value
+            for response_value in response_values
+            if response_value.has_numbers or (engine_field and response_value.has_numbers is None)
         }
         words_without_numbers = words - words_with_numbers
         are_numbers_missing = {
-            occurrence.has_numbers
-            for occurrence in occurrences
-            if occurrence.value in words_without_numbers
+            response_value.has_numbers
+            for response_value in response_values
+            if response_value.value in words_without_numbers
         } == {False}
         are_words_separate = bool(
             words_with_numbers
@@ -451,7 +459,7 @@ class OccurrenceSearch:
         says_data_missing |= are_numbers_missing and all(map(states_missing_data, map(str, words)))
         is_small_table = path != self._structure.main_row_path and not (
             is_in_rows(path[:-1])
-            or any(has_numbers(row.record) for row in chain.from_iterable(row_lists))
+            or any(has_numbers(row.record) for row in chain.from_iterable(lists_of_rows))
         )
         says_data_missing |= is_small_table and any(
             states_missing_data(word) and is_code_text(word)
@@ -468,7 +476,7 @@ class OccurrenceSearch:
         )
         field_path = (*path, last_step, *([Elements()] if holds_lists else []))
         self.total_fields[field_path] = total_field
-        self._occurrences[field_path] += occurrences
+        self._values_by_path[field_path] += response_values
         self.engine_fields[field_path] = engine_field
         if number_field is not None or are_words_separate:
             self.evidence[field_path] = "numbers are missing beside some of its words"
@@ -476,7 +484,7 @@ class OccurrenceSearch:
     def _add_fields(self, document: Any, path: Steps) -> None:
         """Collect the values in an object that is not a row of a table, and in its nested values.
 
-        Each value that may say which data are missing becomes an `Occurrence`. ``path`` leads to
+        Each value that may say which data are missing becomes a `ResponseValue`. ``path`` leads to
         the object; a ``document`` that is no object is ignored.
         """
         if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
@@ -495,7 +503,7 @@ class OccurrenceSearch:
                 continue
             if isinstance(value, dict):
                 if self._maps_engines_to_words(key, value):
-                    self._add_occurrence(field_path, value)
+                    self._add_value(field_path, value)
                 elif not self._add_keyed_rows(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
@@ -503,14 +511,12 @@ class OccurrenceSearch:
                 if all(path[: len(field_path)] != field_path for path in header_paths):
                     self._add_items(value, field_path)
             elif completeness_by_count_key.get(key) is not None:
-                self._add_occurrence(field_path, completeness_by_count_key[key], self._has_numbers)
+                self._add_value(field_path, completeness_by_count_key[key], self._has_numbers)
             elif parse_count(value) is not None and _is_backlog_key(key):
-                self._add_occurrence(
-                    field_path, "*" if parse_count(value) else "0", self._has_numbers
-                )
+                self._add_value(field_path, "*" if parse_count(value) else "0", self._has_numbers)
                 self.evidence[field_path] = "counts what is still to come"
             elif _is_word(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
-                self._add_occurrence(field_path, value, self._has_numbers)
+                self._add_value(field_path, value, self._has_numbers)
 
     def _add_keyed_rows(self, value: Mapping[str, Any], path: Steps) -> bool:
         """Store the values of an object as rows, if its keys are data, such as dates.
@@ -551,10 +557,12 @@ class OccurrenceSearch:
             engines = self._engines_by_list_path[engine_list_path]
             self.engine_fields[row_path] = format_path((*engine_list_path, Elements()))
             for item, engine in zip(items, engines, strict=True):
-                self._add_occurrence(row_path, item, self._is_measured_by_engine[engine], engine)
+                self._add_value(row_path, item, self._is_measured_by_engine[engine], engine)
             return
         header_path = self._structure.header_by_row_path.get(row_path)
-        if header_path is None and (len(items) <= MAX_NOTICES or leads_into_gap_list(row_path)):
+        if header_path is None and (
+            len(items) <= MAX_MESSAGE_OBJECTS or leads_into_gap_list(row_path)
+        ):
             items = [*map(join_short_list, items)]
         records = [item for item in items if isinstance(item, dict)]
         are_measured = has_numbers(
@@ -562,16 +570,16 @@ class OccurrenceSearch:
         )
         is_gap_list = leads_into_gap_list(row_path) and not are_measured
         is_main_table = row_path == self._structure.main_row_path and are_measured
-        are_notices = not is_main_table and all(map(_is_notice, records))
+        are_message_objects = not is_main_table and all(map(_is_message_object, records))
         if header_path is not None:
             column_names = self._response.descend(header_path).values
             cell_lists = [item for item in items if isinstance(item, list)]
             grid_records = [dict(zip(column_names, cells, strict=False)) for cells in cell_lists]
             self._add_rows(grid_records, row_path)
         elif items and all(map(_is_word, items)):
-            self._add_occurrence(path, items, self._has_numbers)
-        elif row_path not in self._row_lists and (
-            (are_notices and len(records) <= MAX_NOTICES) or is_gap_list
+            self._add_value(path, items, self._has_numbers)
+        elif row_path not in self._lists_of_rows and (
+            (are_message_objects and len(records) <= MAX_MESSAGE_OBJECTS) or is_gap_list
         ):
             for record in records:
                 engine_key, engine = next(
@@ -598,10 +606,10 @@ class OccurrenceSearch:
                         continue
                     code_path = (*path, Elements(), *steps)
                     has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
-                    self._add_occurrence(code_path, code, has_number, engine)
+                    self._add_value(code_path, code, has_number, engine)
                     if engine:
                         self.engine_fields[code_path] = engine_key
-                    self.notice_paths.add(code_path)
+                    self.message_paths.add(code_path)
         else:
             self._add_rows(records, row_path)
 
@@ -663,7 +671,7 @@ class OccurrenceSearch:
                 records_and_containers, number_flags, strict=True
             )
         ]
-        self._row_lists[path].append(rows)
+        self._lists_of_rows[path].append(rows)
         engine_field = self._find_engine_field(records[0], [rows])
         inner_containers = [
             row._replace(engine=str(row.record.get(engine_field, ""))) for row in rows
@@ -677,7 +685,7 @@ class OccurrenceSearch:
                 if isinstance(field_value, dict) and self._maps_engines_to_words(key, field_value)
             ]
             if engine_maps:
-                self._add_occurrence(field_path, engine_maps[0])
+                self._add_value(field_path, engine_maps[0])
             elif len(path) <= _MAX_PATH_LENGTH:
                 if engine_field:
                     self._outer_engine_fields[field_path] = engine_field
@@ -698,14 +706,16 @@ class OccurrenceSearch:
                         self._add_rows(field_value, (*field_path, Elements()))
 
     def _find_engine_field(
-        self, field_names: Iterable[str], row_lists: list[list[ResponseRow]]
+        self, field_names: Iterable[str], lists_of_rows: list[list[ResponseRow]]
     ) -> str:
         """Return the field with the name of each row's AI engine; "" if there is none."""
         for field_name in field_names:
-            text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
+            text_lists = [
+                [str(row.record.get(field_name)) for row in rows] for rows in lists_of_rows
+            ]
             is_engine_name = find_target({field_name: ""}) == ("engine", "") and all(
                 isinstance(row.record.get(field_name, ""), str)
-                for rows in row_lists
+                for rows in lists_of_rows
                 for row in rows
             )
             are_engines = is_engine_name or self._engines.issuperset(
@@ -827,16 +837,16 @@ def _is_number_text(value: Any) -> bool:
 
 
 def _indicates_missing_number(
-    row_lists: list[list[ResponseRow]], field_name: str, number_field: str
+    lists_of_rows: list[list[ResponseRow]], field_name: str, number_field: str
 ) -> bool:
     """Return whether the texts of rows that lack a number differ from those of rows that have one.
 
     ``field_name`` has the texts. ``number_field`` has the numbers, and null where one is missing.
-    ``row_lists`` has the rows of each list in the responses.
+    ``lists_of_rows`` has the rows of each list in the responses.
     """
     words_by_absence: dict[bool, set[Any]] = {False: set(), True: set()}
     is_repeated = False
-    for rows in row_lists:
+    for rows in lists_of_rows:
         words_and_absences = [
             (row.word_by_field.get(field_name), row.find_value(number_field) is None)
             for row in rows
@@ -847,7 +857,7 @@ def _indicates_missing_number(
         is_repeated |= len({is_absent for _, is_absent in distinct_pairs}) == 2 and (
             len({word for word, _ in distinct_pairs}) < len(rows)
         )
-    number_values = [row.find_value(number_field) for row in chain.from_iterable(row_lists)]
+    number_values = [row.find_value(number_field) for row in chain.from_iterable(lists_of_rows)]
     is_measured_field = has_word_of(field_name, "place") or (
         not is_non_measure_key(number_field) and has_numbers(number_values)
     )
@@ -906,12 +916,12 @@ def _is_backlog_key(key: str) -> bool:
     return has_word_of(key, "waiting") and not is_word_of(key, "waiting")
 
 
-def _is_notice(record: Mapping[str, Any]) -> bool:
+def _is_message_object(record: Mapping[str, Any]) -> bool:
     """Return whether an object is a notice: it has a message, such as why data are missing."""
     return any(value and has_word_of(key, "place_reason") for key, value in record.items())
 
 
-def value_at(document: Any, path: Sequence[Step]) -> Any:
+def find_value_at(document: Any, path: Sequence[Step]) -> Any:
     """Return the value at a path of field names; None if the document has no such path."""
     for step in path:
         if not isinstance(step, Field) or not isinstance(document, dict):
@@ -924,11 +934,11 @@ def leads_into_gap_list(path: Steps) -> bool:
     """Return whether a path leads into a list with a name for missing data, such as ``gaps``."""
     if path.count(Elements()) > 1:  # rows of gaps may be the business of the section
         path = path[path.index(Elements()) + 1 :]
-    keys = field_names_of(path)
+    keys = list_field_names(path)
     return Elements() in path and any(has_word_of(key, "gaps") for key in keys)
 
 
-def field_names_of(path: Steps) -> list[str]:
+def list_field_names(path: Steps) -> list[str]:
     """Return the names of the fields on a path, the outermost first."""
     return [step.name for step in path if isinstance(step, Field | NamedColumn)]
 
@@ -962,7 +972,7 @@ def states_missing_data(text: str, is_status_name: bool = True) -> bool:
     ``is_status_name`` says whether the name of the field suggests a state of data. If it does not,
     the word "not" in a sentence is not enough.
     """
-    word = find_word(text) if is_code_text(text) else find_word_in_text(text)
+    word = find_status_word(text) if is_code_text(text) else find_status_word_in_sentence(text)
     is_missing_word = word is not None and word.term != "available"
     return is_missing_word or (
         has_word_of(text, "negation") and (is_status_name or is_code_text(text))
