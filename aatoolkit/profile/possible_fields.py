@@ -196,7 +196,7 @@ def find_possible_fields(
     possible_fields = []
     for path, response_values in value_search.collect_values_by_path().items():
         path_text = format_path(path)
-        total_field = value_search.total_fields.get(path, "")
+        total_field = value_search.total_field_by_path.get(path, "")
         is_message_field = path in value_search.message_paths
         current_value = value_search.find_value_or_completeness(document, path)
         unmeasured_value = value_search.find_value_or_completeness(unmeasured_response, path)
@@ -277,7 +277,7 @@ def find_possible_fields(
             score,
             value_by_host,
             meaning_by_word,
-            value_search.engine_fields.get(path, ""),
+            value_search.engine_field_by_path.get(path, ""),
             is_message_field,
             total_field,
         )
@@ -293,13 +293,15 @@ def _select_possible_fields(
     Of similar fields, only one is returned, which lists the others in ``similar_fields``.
     """
     likeliest: list[PossibleStatusField] = []
-    field_by_root: dict[str, PossibleStatusField] = {}
+    field_by_absent_parent_path: dict[str, PossibleStatusField] = {}
     for possible_field in sorted(
         possible_fields,  # codes before sentences
         key=lambda item: (-item.score, isinstance(item.value, str) and " " in item.value),
     ):
-        field_by_root.setdefault(_find_absent_root(document, possible_field.at), possible_field)
-    possible_fields = [*field_by_root.values()]
+        field_by_absent_parent_path.setdefault(
+            _find_absent_parent_path(document, possible_field.at), possible_field
+        )
+    possible_fields = [*field_by_absent_parent_path.values()]
     absence_fields = [
         possible_field
         for possible_field in possible_fields
@@ -348,7 +350,7 @@ def count_meanings(possible_fields: Iterable[PossibleStatusField]) -> Counter[tu
     )
 
 
-def _find_absent_root(document: Any, path_text: str) -> str:
+def _find_absent_parent_path(document: Any, path_text: str) -> str:
     """Return the beginning of a path, up to the first field that is missing in a response.
 
     If no field of the path is missing, return the whole path. Candidates with the same result are
@@ -356,8 +358,10 @@ def _find_absent_root(document: Any, path_text: str) -> str:
 
     Examples
     --------
-    >>> _find_absent_root({"rows": []}, "error.cause.code"), _find_absent_root({"n": 1}, "n")
-    ('error', 'n')
+    >>> _find_absent_parent_path({"rows": []}, "error.cause.code")
+    'error'
+    >>> _find_absent_parent_path({"n": 1}, "n")
+    'n'
     """
     steps = parse_pattern(path_text)
     for step_count, step in enumerate(steps, start=1):

@@ -20,9 +20,9 @@ from aatoolkit._util.lexicon import (
 )
 from aatoolkit.availability.detect.words import (
     echoes_request,
+    find_engine_or_field,
     find_status_word,
     find_status_word_in_sentence,
-    find_target,
     has_numbers,
     is_code_text,
     is_metadata_key,
@@ -145,18 +145,18 @@ class ResponseValueSearch:
         self._lists_of_rows: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
         self.evidence: dict[Steps, str] = {}
         """Maps the path of a field to what numbers next to its values show, as text for people."""
-        self.engine_fields: dict[Steps, str] = {}
+        self.engine_field_by_path: dict[Steps, str] = {}
         """Maps the path of a field in rows to the field with the engine; to ``{}`` if engines are
         the keys of an object.
         """
         self.message_paths: set[Steps] = set()
         self.informational_codes: set[str] = set()
         """The codes of notices of the severity ``info``."""
-        self.total_fields: dict[Steps, str] = {}
+        self.total_field_by_path: dict[Steps, str] = {}
         """Maps the path of a count to the name of the field with its total."""
         self._total_fields_by_path: dict[Steps, dict[str, str]] = {}
         self._engine_map_paths: set[Steps] = set()
-        self._outer_engine_fields: dict[Steps, str] = {}
+        self._outer_engine_field_by_path: dict[Steps, str] = {}
 
     def store_total_fields(self, responses: Iterable[tuple[Any, bool]]) -> None:
         """Find pairs of fields: one has a count, and the other its total, such as 25 of 30 days.
@@ -255,7 +255,7 @@ class ResponseValueSearch:
                 if path in self._engine_map_paths
                 else self._find_engine_field(field_names, lists_of_rows)
             )
-            engine_field = engine_field or self._outer_engine_fields.get(path, "")
+            engine_field = engine_field or self._outer_engine_field_by_path.get(path, "")
             # Numbers elsewhere in a response are not those that a row lacks.
             if any(
                 has_numbers(row.record, is_non_measure_key)
@@ -282,7 +282,7 @@ class ResponseValueSearch:
         the total was counted) instead.
         """
         value = find_value_at(response, path)
-        total_field = self.total_fields.get(path)
+        total_field = self.total_field_by_path.get(path)
         if not total_field:
             return value
         total = find_value_at(response, (*path[:-1], Field(total_field)))
@@ -342,7 +342,7 @@ class ResponseValueSearch:
             if total_key:
                 total = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
                 completeness_by_count_key[count_key] = to_completeness(record[count_key], total)
-                self.total_fields[(*path, Field(count_key))] = total_key
+                self.total_field_by_path[(*path, Field(count_key))] = total_key
         return completeness_by_count_key
 
     def _add_value(
@@ -451,7 +451,7 @@ class ResponseValueSearch:
             and are_numbers_missing
             and (is_status_name or engine_field)
         )
-        total_field = self.total_fields.get((*path, Field(field_name)), "")
+        total_field = self.total_field_by_path.get((*path, Field(field_name)), "")
         is_part_of_total = total_field != "" and (
             total_field != DAYS_PLACEHOLDER or engine_field != ""
         )
@@ -475,9 +475,9 @@ class ResponseValueSearch:
             Field(field_name) if header_path is None else NamedColumn(header_path, field_name)
         )
         field_path = (*path, last_step, *([Elements()] if holds_lists else []))
-        self.total_fields[field_path] = total_field
+        self.total_field_by_path[field_path] = total_field
         self._values_by_path[field_path] += response_values
-        self.engine_fields[field_path] = engine_field
+        self.engine_field_by_path[field_path] = engine_field
         if number_field is not None or are_words_separate:
             self.evidence[field_path] = "numbers are missing beside some of its words"
 
@@ -515,7 +515,7 @@ class ResponseValueSearch:
             elif parse_count(value) is not None and _is_backlog_key(key):
                 self._add_value(field_path, "*" if parse_count(value) else "0", self._has_numbers)
                 self.evidence[field_path] = "counts what is still to come"
-            elif _is_word(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
+            elif _is_flag_or_short_text(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
                 self._add_value(field_path, value, self._has_numbers)
 
     def _add_keyed_rows(self, value: Mapping[str, Any], path: Steps) -> bool:
@@ -555,7 +555,7 @@ class ResponseValueSearch:
         )
         if engine_list_path is not None:
             engines = self._engines_by_list_path[engine_list_path]
-            self.engine_fields[row_path] = format_path((*engine_list_path, Elements()))
+            self.engine_field_by_path[row_path] = format_path((*engine_list_path, Elements()))
             for item, engine in zip(items, engines, strict=True):
                 self._add_value(row_path, item, self._is_measured_by_engine[engine], engine)
             return
@@ -576,7 +576,7 @@ class ResponseValueSearch:
             cell_lists = [item for item in items if isinstance(item, list)]
             grid_records = [dict(zip(column_names, cells, strict=False)) for cells in cell_lists]
             self._add_rows(grid_records, row_path)
-        elif items and all(map(_is_word, items)):
+        elif items and all(map(_is_flag_or_short_text, items)):
             self._add_value(path, items, self._has_numbers)
         elif row_path not in self._lists_of_rows and (
             (are_message_objects and len(records) <= MAX_MESSAGE_OBJECTS) or is_gap_list
@@ -608,7 +608,7 @@ class ResponseValueSearch:
                     has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
                     self._add_value(code_path, code, has_number, engine)
                     if engine:
-                        self.engine_fields[code_path] = engine_key
+                        self.engine_field_by_path[code_path] = engine_key
                     self.message_paths.add(code_path)
         else:
             self._add_rows(records, row_path)
@@ -688,7 +688,7 @@ class ResponseValueSearch:
                 self._add_value(field_path, engine_maps[0])
             elif len(path) <= _MAX_PATH_LENGTH:
                 if engine_field:
-                    self._outer_engine_fields[field_path] = engine_field
+                    self._outer_engine_field_by_path[field_path] = engine_field
                 objects = [
                     field_value
                     if isinstance(field_value, dict)
@@ -713,7 +713,7 @@ class ResponseValueSearch:
             text_lists = [
                 [str(row.record.get(field_name)) for row in rows] for rows in lists_of_rows
             ]
-            is_engine_name = find_target({field_name: ""}) == ("engine", "") and all(
+            is_engine_name = find_engine_or_field({field_name: ""}) == ("engine", "") and all(
                 isinstance(row.record.get(field_name, ""), str)
                 for rows in lists_of_rows
                 for row in rows
@@ -787,7 +787,7 @@ def _is_count_of_total(
     return is_often_full and 0 < full_record_count < record_count
 
 
-def _is_word(value: Any) -> bool:
+def _is_flag_or_short_text(value: Any) -> bool:
     """Return whether a value is a boolean or a short text, and not the address of a site."""
     is_short = isinstance(value, str | bool) and len(str(value)) <= _MAX_WORD_LENGTH
     return is_short and "://" not in str(value) and not _HOST_PATTERN.fullmatch(str(value))

@@ -125,7 +125,7 @@ class WordMeanings:
             (self._is_list or has_gap_name) and not has_available_word
         )
         self._may_be_note = not has_gap_name
-        self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
+        self._has_numbers_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._inactive_flags_by_word: dict[str, list[bool]] = defaultdict(list)
         single_word_values = [*chain.from_iterable(map(_split_by_word, response_values))]
@@ -139,7 +139,7 @@ class WordMeanings:
         ) in single_word_values:
             word = to_rule_word(value)
             complete_words |= {word} if is_measured_by_engine and not inactive_engines else set()
-            self._number_flags_by_word[word].append(has_number)
+            self._has_numbers_flags_by_word[word].append(has_number)
             self._inactive_flags_by_word[word].append(engine in inactive_engines)
             if engine not in inactive_engines and (
                 not is_measured_by_engine or True in is_measured_by_engine.values()
@@ -150,18 +150,18 @@ class WordMeanings:
         )
         available_words = [
             word
-            for word, number_flags in self._number_flags_by_word.items()
+            for word, number_flags in self._has_numbers_flags_by_word.items()
             if False not in number_flags and word.count(" ") < 3 and word != engine_dependent_word
             if not states_missing_data(glossary.get(word, word))
-            if len(self._number_flags_by_word) > 1 and not self._means_missing
+            if len(self._has_numbers_flags_by_word) > 1 and not self._means_missing
         ]
         self._available_word = max(
             available_words,
             key=lambda word: (
                 word not in BOOLEAN_WORDS and find_status_word(word) is not None,
                 word in complete_words,
-                True in self._number_flags_by_word[word],
-                len(self._number_flags_by_word[word]),
+                True in self._has_numbers_flags_by_word[word],
+                len(self._has_numbers_flags_by_word[word]),
             ),
             default="",
         )
@@ -170,7 +170,7 @@ class WordMeanings:
         """Return a dict from each text at the path to its probable meaning, such as ``not_run``."""
         meanings = {
             text: meaning
-            for text in sorted(self._number_flags_by_word)
+            for text in sorted(self._has_numbers_flags_by_word)
             if (meaning := self._guess_meaning(text)) is not None
         }
         if [*meanings] == ["false"] and read_flag_availability(self._key, True) == AVAILABLE:
@@ -199,7 +199,7 @@ class WordMeanings:
 
         Return None for ``null`` if its presence says nothing about the data.
         """
-        number_flags = {*self._number_flags_by_word[text]}
+        number_flags = {*self._has_numbers_flags_by_word[text]}
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
             return NO_MEANING  # how Protocol Buffers write that nothing is said
         if has_word_of(self._key, "waiting") and text in ("0", "*"):
@@ -230,7 +230,7 @@ class WordMeanings:
         is_negative_key = not self._may_be_note or has_word_of(self._key, "negation")
         if text == "true" and is_mixed and not is_negative_key:
             return NO_MEANING  # what an engine can show may be there, or not
-        if text == "true" and len(self._number_flags_by_word) == 1 and not is_negative_key:
+        if text == "true" and len(self._has_numbers_flags_by_word) == 1 and not is_negative_key:
             return "available" if self._is_about_data else NO_MEANING
         if means_missing and " " in text and not engines:
             is_method_note = self._may_be_note and word is None and "{engine}" not in text
@@ -281,7 +281,7 @@ class WordMeanings:
             return "available" if self._is_about_data or engines else NO_MEANING
         # A kind of rows that lack nothing.
         may_be_row_kind = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
-        is_sole_word = len(self._number_flags_by_word) == 1
+        is_sole_word = len(self._has_numbers_flags_by_word) == 1
         # With numbers in one response and without in another, or without a contrast to other words;
         # a sentence that names no lack tells what was measured.
         is_sentence = text.count(" ") > 3

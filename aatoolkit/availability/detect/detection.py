@@ -57,11 +57,13 @@ def _add_engines_without_data(response_scan: ResponseScan, options: ScopeOptions
     stated_engines = {
         fold(signal.target or "") for signal in response_scan.signals if signal.scope == "engine"
     }
-    engines = options.engines
-    have_run = engines["last_run_day"].notna() if options.has_runs else [True] * len(engines)
-    are_configured = engines["configured"].fillna(True)
+    engine_frame = options.engines
+    has_run_flags = (
+        engine_frame["last_run_day"].notna() if options.has_runs else [True] * len(engine_frame)
+    )
+    is_configured_flags = engine_frame["configured"].fillna(True)
     for engine, is_configured, has_run in zip(
-        engines["engine"], are_configured, have_run, strict=True
+        engine_frame["engine"], is_configured_flags, has_run_flags, strict=True
     ):
         availability = AVAILABILITY_BY_TERM["not_run" if is_configured else "not_configured"]
         if not (is_configured and has_run) and fold(engine) not in stated_engines:
@@ -452,12 +454,13 @@ def read_headers(response_scan: ResponseScan, headers: Mapping[str, str]) -> Non
             continue
         key = name.lower().removeprefix("x-")
         signal_count_before = len(response_scan.signals)
-        first_part = re.split("[;,]", header_value)[0].strip()
+        first_header_part = re.split("[;,]", header_value)[0].strip()
         text_by_parameter = dict(_PARAMETER_PATTERN.findall(header_value))
-        value = _BOOL_BY_TEXT.get(
-            first_part.lower(), first_part.strip('"') if text_by_parameter else header_value
+        header_word = _BOOL_BY_TEXT.get(
+            first_header_part.lower(),
+            first_header_part.strip('"') if text_by_parameter else header_value,
         )
-        header_member = Member(key, value, f"header {name.lower()}", text_by_parameter)
+        header_member = Member(key, header_word, f"header {name.lower()}", text_by_parameter)
         any(apply_rule(response_scan, rule, header_member) for rule in ENVELOPE_RULES)
         response_scan.signals[signal_count_before:] = [
             replace(signal, rule="header") for signal in response_scan.signals[signal_count_before:]

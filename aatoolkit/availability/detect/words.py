@@ -288,10 +288,10 @@ def read_status_text(status_text: object, reason: object = None) -> Availability
     if status_word is None:
         unknown_text = None if status_text is None else repr(status_text)
         return Availability(Status.UNKNOWN, None, reason_text or unknown_text)
-    return with_reason(status_word.availability, reason_text)
+    return replace_reason(status_word.availability, reason_text)
 
 
-def with_reason(availability: Availability, reason: str | None) -> Availability:
+def replace_reason(availability: Availability, reason: str | None) -> Availability:
     """Return a copy of an `Availability` (a status, cause and reason) with another reason.
 
     If the availability has no cause, and the reason is a code such as ``not_connected``, the copy
@@ -416,7 +416,7 @@ def find_availability_of_listed(key: str) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def find_target_kind(key: str) -> str | None:
+def find_kind_of_listed_names(key: str) -> str | None:
     """Return ``"field"`` for a key such as ``missingFields``, ``"engine"`` for ``idleEngines``.
 
     The value of such a key may list names of fields or of engines (AI assistants). Return None for
@@ -534,7 +534,7 @@ def has_numbers(
     return bool(is_number) and not ignores_key(key)
 
 
-def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
+def find_engine_or_field(record: Mapping[str, object]) -> tuple[str, str] | None:
     """Return what an object is about, such as ``("engine", "gemini")``, or None.
 
     The first item of the tuple is ``engine`` or ``field``, the second its name.
@@ -602,7 +602,7 @@ def read_object_availability(
             return (
                 stated_availability
                 if reason == value
-                else add_explanation(stated_availability, record)
+                else add_stated_reason(stated_availability, record)
             )
     flag_availabilities = [
         availability
@@ -620,7 +620,7 @@ def read_object_availability(
         key=lambda availability: availability.status != Status.NOT_APPLICABLE,
     )
     return (
-        add_explanation((incomplete_availabilities or flag_availabilities)[0], record)
+        add_stated_reason((incomplete_availabilities or flag_availabilities)[0], record)
         if flag_availabilities
         else None
     )
@@ -656,7 +656,7 @@ def read_known_flag_availability(value: bool, key: str) -> Availability:
     ]
 
 
-def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
+def add_stated_reason(availability: Availability, record: Mapping[str, Any]) -> Availability:
     """Return an availability with the reason that the object ``record`` states.
 
     A `Cause` is added if the text of the reason names a known one. If the status is ``available``
@@ -664,9 +664,9 @@ def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Av
 
     Examples
     --------
-    >>> add_explanation(UNAVAILABLE, {"reason": "Search Console is not connected."}).cause
+    >>> add_stated_reason(UNAVAILABLE, {"reason": "Search Console is not connected."}).cause
     <Cause.NOT_CONNECTED: 'not_connected'>
-    >>> add_explanation(UNAVAILABLE, {"message": "Not enough data"}).cause
+    >>> add_stated_reason(UNAVAILABLE, {"message": "Not enough data"}).cause
     """
     reason = find_reason(record)
     if availability.status == Status.AVAILABLE and reason and " " in reason:
@@ -677,9 +677,9 @@ def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Av
         return (
             unknown_availability
             if _DENIAL_PATTERN.search(reason)
-            else with_reason(availability, reason)
+            else replace_reason(availability, reason)
         )
-    availability = with_reason(availability, reason)
+    availability = replace_reason(availability, reason)
     for key, cause_text in (
         record.items()
         if availability.cause is None and availability.status == "unavailable"
@@ -758,7 +758,7 @@ def read_sibling_availability(
             status_word.with_reason(value if " " in value.strip() else None), nonzero_flags
         )
     if statement_kind == "reason" and sibling_value is None and value.strip():
-        return add_explanation(UNAVAILABLE, {"reason": value})
+        return add_stated_reason(UNAVAILABLE, {"reason": value})
     return None
 
 
@@ -776,7 +776,7 @@ def read_availability_beside_value(record: Mapping[str, Any]) -> Availability | 
     availability = read_object_availability(other_fields)
     reason = find_reason(other_fields)
     if availability is None and record[value_key] is None and reason:
-        availability = with_reason(UNAVAILABLE, reason)
+        availability = replace_reason(UNAVAILABLE, reason)
     return availability and make_partial_if_measured(
         availability, set() if record[value_key] is None else {record[value_key] != 0}
     )
