@@ -184,19 +184,19 @@ class Confirmation:
         """
         import ipywidgets as w
 
-        box = w.VBox()
+        question_box = w.VBox()
         questions = iter(self)
 
         def show_next_question() -> None:
             """Show the next question, or a text that there are no more."""
             question = next(questions, None)
             if question is None:
-                box.children = [w.HTML("Nothing more to confirm.")]
+                question_box.children = [w.HTML("Nothing more to confirm.")]
                 return
             title_widget = w.HTML("<br>".join(escape(str(question)).splitlines()[:3]))
-            meanings = sorted({*ALLOWED_MEANINGS, *question.words.values()})
+            allowed_meanings = sorted({*ALLOWED_MEANINGS, *question.words.values()})
             menu_by_word = {
-                word: w.Dropdown(description=word[:40], options=meanings, value=meaning)
+                word: w.Dropdown(description=word[:40], options=allowed_meanings, value=meaning)
                 for word, meaning in question.words.items()
             }
             yes_button = w.Button(description="Yes")
@@ -210,10 +210,14 @@ class Confirmation:
 
             yes_button.on_click(answer)
             no_button.on_click(answer)
-            box.children = [title_widget, *menu_by_word.values(), w.HBox([yes_button, no_button])]
+            question_box.children = [
+                title_widget,
+                *menu_by_word.values(),
+                w.HBox([yes_button, no_button]),
+            ]
 
         show_next_question()
-        return box
+        return question_box
 
     def __repr__(self) -> str:
         lines = [

@@ -72,15 +72,15 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
         self.errors: dict[str, AAToolkitError] = dict(responses.errors)
         self.responses = responses
         self.stopped: str = responses.stopped
-        options_of_hosts = [responses.options, *responses.options_by_host.values()]
-        vocabulary = Vocabulary.from_responses(options_of_hosts, responses.documents.values())
+        options_by_host = [responses.options, *responses.options_by_host.values()]
+        vocabulary = Vocabulary.from_responses(options_by_host, responses.documents.values())
         active_and_inactive_engines = find_engines(responses.options)
         engines_by_host = {
             host: find_engines(host_options)
             for host, host_options in responses.options_by_host.items()
         }
         engine_by_label: dict[str, str] = {}
-        for host_options in reversed(options_of_hosts):
+        for host_options in reversed(options_by_host):
             engine_by_label |= find_engine_labels(host_options)
         self._items: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():
@@ -112,9 +112,9 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                     for table in analysis.declaration
                     if table.rows.header is not None
                 }
-                main_path = analysis.draft_tables[0].steps
+                main_row_path = analysis.draft_tables[0].steps
                 structure = ResponseStructure(
-                    engine_by_label, analysis.data_key_object_paths, header_paths, main_path
+                    engine_by_label, analysis.data_key_object_paths, header_paths, main_row_path
                 )
                 possible_fields = find_possible_fields(
                     document,

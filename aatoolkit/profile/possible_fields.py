@@ -102,7 +102,7 @@ class PossibleStatusField:
     similar_fields: tuple[PossibleStatusField, ...] = ()
 
     @property
-    def key(self) -> str:
+    def short_path(self) -> str:
         """The last two fields of the path."""
         return ".".join(self.at.split(".")[-2:])
 
@@ -116,7 +116,7 @@ class PossibleStatusField:
         meaning_by_word = {
             word: max(
                 (meaning, NO_MEANING, *AVAILABILITY_BY_TERM),
-                key=lambda other_meaning: meaning_counts[self.key, word, other_meaning],
+                key=lambda other_meaning: meaning_counts[self.short_path, word, other_meaning],
             )
             for word, meaning in self.meaning_by_word.items()
         }
@@ -180,8 +180,8 @@ def find_possible_fields(
     )
     for response in (document, *response_by_engines.values()):
         value_search.add_response(response, inactive_engines)
-    for response, _, other_inactive_engines in responses_and_engines:
-        value_search.add_response(response, other_inactive_engines)
+    for response, _, inactive_engines_of_host in responses_and_engines:
+        value_search.add_response(response, inactive_engines_of_host)
     value_search.add_response(unmeasured_response, inactive_engines)
     responses = [document, *response_by_host.values()]
     responses_and_signals = [(response, detect(response).signals) for response in responses]
@@ -204,38 +204,44 @@ def find_possible_fields(
             host: value_search.find_value_or_completeness(response, path)
             for host, response in response_by_host.items()
         }
-        signal_lists = [
+        lists_of_signals = [
             signals
             for response, signals in responses_and_signals
             if find_value_at(response, path) is not None
         ] or [responses_and_signals[0][1]]
-        is_understood = all(_is_path_understood(path_text, signals) for signals in signal_lists)
-        # Where only incomplete data were seen, what says that they are complete is not understood.
-        has_counterpart = _may_state_completeness(path, current_value) and not any(
-            signal.availability.status == Status.AVAILABLE for signal in chain(*signal_lists)
+        is_path_understood = all(
+            _is_path_understood(path_text, signals) for signals in lists_of_signals
         )
-        is_understood &= not has_counterpart
-        other_values = [*value_by_host.values(), unmeasured_value or current_value]
-        is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
+        # Where only incomplete data were seen, what says that they are complete is not understood.
+        lacks_complete_state = _may_state_completeness(path, current_value) and not any(
+            signal.availability.status == Status.AVAILABLE for signal in chain(*lists_of_signals)
+        )
+        is_path_understood &= not lacks_complete_state
+        compared_values = [*value_by_host.values(), unmeasured_value or current_value]
+        is_same_for_hosts = value_by_host and all(
+            value == current_value for value in compared_values
+        )
         lacks_single_value = current_value is None or isinstance(current_value, dict)
         is_incomplete = total_field and current_value == "some"
-        is_common = is_same_for_hosts and not (
-            lacks_single_value or is_incomplete or has_counterpart
+        is_common_to_hosts = is_same_for_hosts and not (
+            lacks_single_value or is_incomplete or lacks_complete_state
         )
-        if is_understood or is_common:
+        if is_path_understood or is_common_to_hosts:
             continue  # what all hosts have in common says nothing about any of them
-        is_null = current_value in (None, "", [], {}) and {
+        is_null_without_numbers = current_value in (None, "", [], {}) and {
             response_value.has_numbers for response_value in response_values
         } == {False}
-        default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
-        evidence = value_search.evidence.get(path, default_evidence)
+        default_reason = (
+            _ONLY_UNMEASURED_REASON if is_null_without_numbers and has_numbers(document) else ""
+        )
+        numbers_reason = value_search.evidence_by_path.get(path, default_reason)
         glossary = find_glossary(response_values, glossaries)
         if is_message_field and not all(
             Vector([response]).descend(path).values for response in responses
         ):
-            evidence = evidence or "notes that some responses have, and others do not"
+            numbers_reason = numbers_reason or "notes that some responses have, and others do not"
         score, reason = _score_path(
-            path, response_values, evidence, glossary, is_count=bool(total_field)
+            path, response_values, numbers_reason, glossary, is_count=bool(total_field)
         )
         differing_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
@@ -292,7 +298,7 @@ def _select_possible_fields(
 
     Of similar fields, only one is returned, which lists the others in ``similar_fields``.
     """
-    likeliest: list[PossibleStatusField] = []
+    chosen_fields: list[PossibleStatusField] = []
     field_by_absent_parent_path: dict[str, PossibleStatusField] = {}
     for possible_field in sorted(
         possible_fields,  # codes before sentences
@@ -322,8 +328,8 @@ def _select_possible_fields(
         )
         if has_absence_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
-        if not any(_are_similar(possible_field, chosen_field) for chosen_field in likeliest):
-            likeliest.append(possible_field)
+        if not any(_are_similar(possible_field, chosen_field) for chosen_field in chosen_fields):
+            chosen_fields.append(possible_field)
     return [
         replace(
             possible_field,
@@ -333,7 +339,7 @@ def _select_possible_fields(
                 if other_field is not possible_field and _are_similar(other_field, possible_field)
             ),
         )
-        for possible_field in likeliest[:MAX_POSSIBLE_FIELDS]
+        for possible_field in chosen_fields[:MAX_POSSIBLE_FIELDS]
     ]
 
 
@@ -344,7 +350,7 @@ def count_meanings(possible_fields: Iterable[PossibleStatusField]) -> Counter[tu
     of the word is the likeliest.
     """
     return Counter(
-        (possible_field.key, *word_and_meaning)
+        (possible_field.short_path, *word_and_meaning)
         for possible_field in possible_fields
         for word_and_meaning in possible_field.meaning_by_word.items()
     )
@@ -385,8 +391,8 @@ def _are_similar(possible_field: PossibleStatusField, other_field: PossibleStatu
         {"null"} if is_same_field else {"null", *BOOLEAN_WORDS}
     )
     # A sentence explains the code beside it.
-    is_explanation = is_same_parent and any(" " in word for word in words)
-    return is_explanation or (
+    is_sentence_beside_code = is_same_parent and any(" " in word for word in words)
+    return is_sentence_beside_code or (
         (is_same_field or is_same_parent) and not words.isdisjoint(other_field.meaning_by_word)
     )
 
@@ -397,8 +403,8 @@ def _may_state_completeness(path: Steps, value: Any) -> bool:
     An example is ``false`` at ``complete``.
     """
     key = list_field_names(path)[-1]
-    is_state = is_code_text(value) and is_status_key(key)
-    return is_state or (value is False and read_flag_availability(key, True) == AVAILABLE)
+    is_status_code = is_code_text(value) and is_status_key(key)
+    return is_status_code or (value is False and read_flag_availability(key, True) == AVAILABLE)
 
 
 def _is_path_understood(path_text: str, signals: Sequence[Signal]) -> bool:
@@ -406,8 +412,12 @@ def _is_path_understood(path_text: str, signals: Sequence[Signal]) -> bool:
 
     ``signals`` are the statements on missing data that it finds in a response without a rule.
     """
-    paths = (signal.path[1:].replace('["', ".").replace('"]', "").lstrip(".") for signal in signals)
-    return any(path and is_on_path_of_rule(path, path_text) for path in paths)
+    signal_paths = (
+        signal.path[1:].replace('["', ".").replace('"]', "").lstrip(".") for signal in signals
+    )
+    return any(
+        signal_path and is_on_path_of_rule(signal_path, path_text) for signal_path in signal_paths
+    )
 
 
 def _score_path(
@@ -424,8 +434,8 @@ def _score_path(
     ``numbers_reason`` is what numbers next to the values show, as text. ``glossary`` maps codes to
     texts that explain them. ``is_count`` says whether the values are counts that have a total.
     """
-    path_fields = list_field_names(path)
-    is_status_name = has_word_of(path_fields[-1], "place")
+    field_names = list_field_names(path)
+    is_status_name = has_word_of(field_names[-1], "place")
     score = 2 * is_status_name
     value_texts = [
         value_text
@@ -459,30 +469,33 @@ def _score_path(
     # An engine that ran on a few days may have the word of those that never ran.
     words_without_numbers = {
         word
-        for word, number_flags in has_numbers_flags_by_word.items()
-        if sum(number_flags) < len(number_flags) / (4 if response_values[0].engine else 1e9)
+        for word, has_numbers_flags in has_numbers_flags_by_word.items()
+        if sum(has_numbers_flags)
+        < len(has_numbers_flags) / (4 if response_values[0].engine else 1e9)
     }
     words_with_numbers = has_numbers_flags_by_word.keys() - words_without_numbers
-    score -= 2 * has_word_of(path_fields[-1], "trade")
+    score -= 2 * has_word_of(field_names[-1], "trade")
     # What a plan enables is its own business.
     is_flag = isinstance(first_value, bool) and read_flag_availability(
-        path_fields[-1], False
+        field_names[-1], False
     ) not in (
         None,
         AVAILABILITY_BY_TERM["forbidden"],
     )
-    is_gap_list = isinstance(first_value, list) and has_word_of(path_fields[-1], "negation")
+    is_gap_list = isinstance(first_value, list) and has_word_of(field_names[-1], "negation")
     is_gap_list |= leads_into_gap_list(path)
-    is_certain = is_count or inactive_engines or is_flag or is_gap_list
-    are_business_names = [has_word_of(name, "business") for name in path_fields[-3:]]
-    if not (is_certain or any(response_value.engine for response_value in response_values)):
-        score -= 3 * any(are_business_names) + any(are_business_names[-2:])
-    named_engines = inactive_engines & {*response_values[0].inactive_engines}
+    is_surely_about_data = is_count or inactive_engines or is_flag or is_gap_list
+    is_business_name_flags = [has_word_of(name, "business") for name in field_names[-3:]]
+    if not (
+        is_surely_about_data or any(response_value.engine for response_value in response_values)
+    ):
+        score -= 3 * any(is_business_name_flags) + any(is_business_name_flags[-2:])
+    named_inactive_engines = inactive_engines & {*response_values[0].inactive_engines}
     name_reason = "a name for states of data" if is_status_name else ""
     scored_reasons = (
         (
             3 + 2 * isinstance(first_value, dict),
-            f"names {_join_words(named_engines or inactive_engines)}, which never ran",
+            f"names {_join_words(named_inactive_engines or inactive_engines)}, which never ran",
             inactive_engines,
         ),
         (3, "the words of an absence", says_data_missing),

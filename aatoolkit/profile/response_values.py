@@ -143,7 +143,7 @@ class ResponseValueSearch:
         self._structure = structure
         self._values_by_path: dict[Steps, list[ResponseValue]] = defaultdict(list)
         self._lists_of_rows: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
-        self.evidence: dict[Steps, str] = {}
+        self.evidence_by_path: dict[Steps, str] = {}
         """Maps the path of a field to what numbers next to its values show, as text for people."""
         self.engine_field_by_path: dict[Steps, str] = {}
         """Maps the path of a field in rows to the field with the engine; to ``{}`` if engines are
@@ -233,7 +233,7 @@ class ResponseValueSearch:
             for key, value in ({} if is_in_rows(path) else record).items()
             if isinstance(value, list)
             and value
-            and all(_is_text_in(e, self._engines) for e in value)
+            and all(_is_text_in(engine_text, self._engines) for engine_text in value)
         }
         self._add_fields(response, ())
 
@@ -246,10 +246,10 @@ class ResponseValueSearch:
             field_names = dict.fromkeys(
                 field_name for rows in lists_of_rows for row in rows for field_name in row.record
             )
-            outer_names = (
+            outer_field_names = (
                 name for rows in lists_of_rows for row in rows for name in row.outer_record
             )
-            number_fields = dict.fromkeys((*field_names, *outer_names))
+            number_fields = dict.fromkeys((*field_names, *outer_field_names))
             engine_field = (
                 "{}"
                 if path in self._engine_map_paths
@@ -331,11 +331,11 @@ class ResponseValueSearch:
                 ),
                 DAYS_PLACEHOLDER if is_day_count else "",
             )
-            is_certain = is_day_count or has_word_of(total_key, "due")
-            if not total_key or (count_key_words == {*tokens(count_key)} and not is_certain):
+            is_total_certain = is_day_count or has_word_of(total_key, "due")
+            if not total_key or (count_key_words == {*tokens(count_key)} and not is_total_certain):
                 total_key = self._total_fields_by_path.get(path, {}).get(count_key, "")
-            are_different = len({parse_count(record[key]) for key in number_keys}) == 2
-            if not total_key and len(number_keys) == 2 and is_about_sample and are_different:
+            are_counts_different = len({parse_count(record[key]) for key in number_keys}) == 2
+            if not total_key and len(number_keys) == 2 and is_about_sample and are_counts_different:
                 # Of the two counts of a sample, the greater one is what was drawn from.
                 total_key = max(number_keys, key=lambda key: parse_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
@@ -382,10 +382,14 @@ class ResponseValueSearch:
             row.word_by_field.get(field_name) for row in chain.from_iterable(lists_of_rows)
         } - {None}
         is_status_name = has_word_of(field_name, "place")
-        is_dimension = has_word_of(field_name, "topic", "category", "brand", "finding")
-        is_dimension = (is_dimension and not is_status_name) or not self._engines.isdisjoint(words)
-        is_dimension |= any(is_word_of(str(word), "passed") for word in words)  # results of tests
-        if is_dimension or not 0 < len(words) <= _MAX_WORDS:
+        is_category_field = has_word_of(field_name, "topic", "category", "brand", "finding")
+        is_category_field = (
+            is_category_field and not is_status_name
+        ) or not self._engines.isdisjoint(words)
+        is_category_field |= any(
+            is_word_of(str(word), "passed") for word in words
+        )  # results of tests
+        if is_category_field or not 0 < len(words) <= _MAX_WORDS:
             return
         are_texts = all(isinstance(word, str) for word in words)
         are_names = (
@@ -405,7 +409,7 @@ class ResponseValueSearch:
         )
         response_values = []
         null_values = []
-        holds_lists = False
+        contains_lists = False
         for rows in lists_of_rows:
             engines = [str(row.record.get(engine_field, row.engine)) for row in rows]
             is_measured_by_engine = {
@@ -431,7 +435,7 @@ class ResponseValueSearch:
                 # With other numbers, the row lacks only a part.
                 if row.has_numbers:
                     response_values.append(ResponseValue(word, True, {}, ()))
-                holds_lists |= isinstance(row.record[field_name], list)
+                contains_lists |= isinstance(row.record[field_name], list)
         response_values += null_values
         # For an engine that ran it may be unknown (None) whether it has numbers here.
         words_with_numbers = {
@@ -445,7 +449,7 @@ class ResponseValueSearch:
             for response_value in response_values
             if response_value.value in words_without_numbers
         } == {False}
-        are_words_separate = bool(
+        do_words_tell_numbers = bool(
             words_with_numbers
             and words_without_numbers
             and are_numbers_missing
@@ -467,30 +471,30 @@ class ResponseValueSearch:
             if isinstance(word, str)
         )
         if number_field is None and not (
-            are_words_separate or is_part_of_total or says_data_missing
+            do_words_tell_numbers or is_part_of_total or says_data_missing
         ):
             return
         header_path = self._structure.header_by_row_path.get(path)
         last_step = (
             Field(field_name) if header_path is None else NamedColumn(header_path, field_name)
         )
-        field_path = (*path, last_step, *([Elements()] if holds_lists else []))
+        field_path = (*path, last_step, *([Elements()] if contains_lists else []))
         self.total_field_by_path[field_path] = total_field
         self._values_by_path[field_path] += response_values
         self.engine_field_by_path[field_path] = engine_field
-        if number_field is not None or are_words_separate:
-            self.evidence[field_path] = "numbers are missing beside some of its words"
+        if number_field is not None or do_words_tell_numbers:
+            self.evidence_by_path[field_path] = "numbers are missing beside some of its words"
 
-    def _add_fields(self, document: Any, path: Steps) -> None:
+    def _add_fields(self, json_object: Any, path: Steps) -> None:
         """Collect the values in an object that is not a row of a table, and in its nested values.
 
         Each value that may say which data are missing becomes a `ResponseValue`. ``path`` leads to
-        the object; a ``document`` that is no object is ignored.
+        the object; a ``json_object`` that is no object is ignored.
         """
-        if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
+        if not isinstance(json_object, dict) or len(path) > _MAX_PATH_LENGTH:
             return
-        completeness_by_count_key = self._find_count_completeness(document, path)
-        for key, value in document.items():
+        completeness_by_count_key = self._find_count_completeness(json_object, path)
+        for key, value in json_object.items():
             field_path = (*path, Field(key))
             nested_names = value if isinstance(value, dict) else ()
             is_about_data = any(has_word_of(name, "drawn") for name in nested_names)
@@ -514,7 +518,7 @@ class ResponseValueSearch:
                 self._add_value(field_path, completeness_by_count_key[key], self._has_numbers)
             elif parse_count(value) is not None and _is_backlog_key(key):
                 self._add_value(field_path, "*" if parse_count(value) else "0", self._has_numbers)
-                self.evidence[field_path] = "counts what is still to come"
+                self.evidence_by_path[field_path] = "counts what is still to come"
             elif _is_flag_or_short_text(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
                 self._add_value(field_path, value, self._has_numbers)
 
@@ -526,11 +530,11 @@ class ResponseValueSearch:
         row_path = (*path, Entries())
         if self._has_engine_keys(value):
             self._engine_map_paths.add(row_path)
-            containers = [
+            container_rows = [
                 ResponseRow({}, {}, self._is_measured_by_engine[engine], (), engine)
                 for engine in value
             ]
-            self._add_rows([*value.values()], row_path, containers)
+            self._add_rows([*value.values()], row_path, container_rows)
         elif path in self._structure.data_key_object_paths and not all(
             map(is_code_text, value.values())
         ):
@@ -565,11 +569,11 @@ class ResponseValueSearch:
         ):
             items = [*map(join_short_list, items)]
         records = [item for item in items if isinstance(item, dict)]
-        are_measured = has_numbers(
+        have_numbers = has_numbers(
             records, lambda key: is_non_measure_key(key) or is_word_of(key, "mark")
         )
-        is_gap_list = leads_into_gap_list(row_path) and not are_measured
-        is_main_table = row_path == self._structure.main_row_path and are_measured
+        is_gap_list = leads_into_gap_list(row_path) and not have_numbers
+        is_main_table = row_path == self._structure.main_row_path and have_numbers
         are_message_objects = not is_main_table and all(map(_is_message_object, records))
         if header_path is not None:
             column_names = self._response.descend(header_path).values
@@ -586,20 +590,22 @@ class ResponseValueSearch:
                     (item for item in record.items() if _is_text_in(item[1], self._engines)),
                     ("", ""),
                 )
-                texts = {
+                text_by_key = {
                     key: value
                     for key, value in record.items()
                     if key != engine_key and isinstance(value, str | dict)
                 }
                 # A record in a list of gaps states a lack, whatever its text is.
-                severities = {
+                severity_words = {
                     str(value) for key, value in record.items() if is_word_of(key, "severity")
                 }
-                steps_and_codes = [*_iter_codes(texts)] or [
-                    ((Field(key),), "*") for key in [*texts][:is_gap_list]
+                steps_and_codes = [*_iter_codes(text_by_key)] or [
+                    ((Field(key),), "*") for key in [*text_by_key][:is_gap_list]
                 ]
                 has_code = any(" " not in code for _, code in steps_and_codes)
-                if any(is_word_of(severity, "informational") for severity in severities):
+                if any(
+                    is_word_of(severity_word, "informational") for severity_word in severity_words
+                ):
                     self.informational_codes.update(code for _, code in steps_and_codes)
                 for steps, code in steps_and_codes:
                     if engine and has_code and " " in code:
@@ -614,48 +620,50 @@ class ResponseValueSearch:
             self._add_rows(records, row_path)
 
     def _add_rows(
-        self, items: Sequence[Any], path: Steps, containers: Sequence[ResponseRow] = ()
+        self, row_objects: Sequence[Any], path: Steps, container_rows: Sequence[ResponseRow] = ()
     ) -> None:
         """Store rows of a table, and the rows nested in them.
 
-        ``containers`` has the object around each item, as a row: whether it has numbers, and the
-        engine (AI assistant) that it is about.
+        ``container_rows`` has, for each of ``row_objects``, the object around it, as a row: whether
+        it has numbers, and the engine (AI assistant) that it is about.
         """
-        records_and_containers = [
-            (item, container)
-            for item, container in zip(
-                items, containers or [ResponseRow({}, {}, None, ())] * len(items), strict=True
+        records_and_container_rows = [
+            (item, container_row)
+            for item, container_row in zip(
+                row_objects,
+                container_rows or [ResponseRow({}, {}, None, ())] * len(row_objects),
+                strict=True,
             )
             if isinstance(item, dict)
         ]
-        if not records_and_containers:
+        if not records_and_container_rows:
             return
-        records = [record for record, _ in records_and_containers]
-        number_flags: list[bool | None] = [
+        records = [record for record, _ in records_and_container_rows]
+        has_number_flags: list[bool | None] = [
             has_numbers(record, is_non_measure_key) for record in records
         ]
-        if containers:
-            have_own_numbers = any(number_flags)
-            number_flags = [
-                has_own_number and container.has_numbers is not False
+        if container_rows:
+            have_own_numbers = any(has_number_flags)
+            has_number_flags = [
+                has_own_number and container_row.has_numbers is not False
                 if have_own_numbers
-                else container.has_numbers
-                for has_own_number, (_, container) in zip(
-                    number_flags, records_and_containers, strict=True
+                else container_row.has_numbers
+                for has_own_number, (_, container_row) in zip(
+                    has_number_flags, records_and_container_rows, strict=True
                 )
             ]
-        if not any(number_flags):  # the numbers that these rows speak of are elsewhere
+        if not any(has_number_flags):  # the numbers that these rows speak of are elsewhere
             is_outside_rows = not is_in_rows(path[:-1])
-            number_flags = [
+            has_number_flags = [
                 next(
                     (
                         self._is_measured_by_engine[cell]
                         for cell in record.values()
                         if _is_text_in(cell, self._is_measured_by_engine)
                     ),
-                    self._has_numbers if is_outside_rows and not containers else has_number,
+                    self._has_numbers if is_outside_rows and not container_rows else has_number,
                 )
-                for record, has_number in zip(records, number_flags, strict=True)
+                for record, has_number in zip(records, has_number_flags, strict=True)
             ]
         rows = [
             ResponseRow(
@@ -664,16 +672,16 @@ class ResponseValueSearch:
                 | self._find_count_completeness(record, path),
                 has_number,
                 self._inactive_engines,
-                container.engine,
-                container.record,
+                container_row.engine,
+                container_row.record,
             )
-            for (record, container), has_number in zip(
-                records_and_containers, number_flags, strict=True
+            for (record, container_row), has_number in zip(
+                records_and_container_rows, has_number_flags, strict=True
             )
         ]
         self._lists_of_rows[path].append(rows)
         engine_field = self._find_engine_field(records[0], [rows])
-        inner_containers = [
+        inner_container_rows = [
             row._replace(engine=str(row.record.get(engine_field, ""))) for row in rows
         ]
         for key in dict.fromkeys(chain.from_iterable(records)):
@@ -689,14 +697,14 @@ class ResponseValueSearch:
             elif len(path) <= _MAX_PATH_LENGTH:
                 if engine_field:
                     self._outer_engine_field_by_path[field_path] = engine_field
-                objects = [
+                nested_objects = [
                     field_value
                     if isinstance(field_value, dict)
                     and not self._add_keyed_rows(field_value, field_path)
                     else None
                     for field_value in field_values
                 ]
-                self._add_rows(objects, field_path, inner_containers)
+                self._add_rows(nested_objects, field_path, inner_container_rows)
                 for field_value in field_values:
                     if isinstance(field_value, list) and leads_into_gap_list(
                         (*field_path, Elements())
@@ -710,18 +718,18 @@ class ResponseValueSearch:
     ) -> str:
         """Return the field with the name of each row's AI engine; "" if there is none."""
         for field_name in field_names:
-            text_lists = [
+            lists_of_texts = [
                 [str(row.record.get(field_name)) for row in rows] for rows in lists_of_rows
             ]
-            is_engine_name = find_engine_or_field({field_name: ""}) == ("engine", "") and all(
+            is_engine_name_field = find_engine_or_field({field_name: ""}) == ("engine", "") and all(
                 isinstance(row.record.get(field_name, ""), str)
                 for rows in lists_of_rows
                 for row in rows
             )
-            are_engines = is_engine_name or self._engines.issuperset(
-                chain.from_iterable(text_lists)
+            are_engines = is_engine_name_field or self._engines.issuperset(
+                chain.from_iterable(lists_of_texts)
             )
-            if are_engines and all(len({*texts}) == len(texts) for texts in text_lists):
+            if are_engines and all(len({*texts}) == len(texts) for texts in lists_of_texts):
                 return field_name
         return ""
 
@@ -805,9 +813,11 @@ def _is_parallel_to_engines(items: list[Any], engines: list[str]) -> bool:
     """
     if any(isinstance(item, list | dict) for item in items):
         return False
-    words = {item for item in items if item is not None}
-    are_flags = {*map(type, words)} == {bool}
-    are_repeated_texts = {*map(type, words)} == {str} and 2 * len(words) <= len(items)
+    distinct_items = {item for item in items if item is not None}
+    are_flags = {*map(type, distinct_items)} == {bool}
+    are_repeated_texts = {*map(type, distinct_items)} == {str} and 2 * len(distinct_items) <= len(
+        items
+    )
     return len(items) == len(engines) == len({*engines}) > 1 and (are_flags or are_repeated_texts)
 
 
@@ -845,18 +855,18 @@ def _indicates_missing_number(
     ``lists_of_rows`` has the rows of each list in the responses.
     """
     words_by_absence: dict[bool, set[Any]] = {False: set(), True: set()}
-    is_repeated = False
+    is_word_repeated = False
     for rows in lists_of_rows:
         words_and_absences = [
             (row.word_by_field.get(field_name), row.find_value(number_field) is None)
             for row in rows
         ]
-        distinct_pairs = {*words_and_absences} - {(None, True)}
-        for word, is_absent in distinct_pairs:
+        distinct_words_and_absences = {*words_and_absences} - {(None, True)}
+        for word, is_absent in distinct_words_and_absences:
             words_by_absence[is_absent].add(word)
-        is_repeated |= len({is_absent for _, is_absent in distinct_pairs}) == 2 and (
-            len({word for word, _ in distinct_pairs}) < len(rows)
-        )
+        is_word_repeated |= len(
+            {is_absent for _, is_absent in distinct_words_and_absences}
+        ) == 2 and (len({word for word, _ in distinct_words_and_absences}) < len(rows))
     number_values = [row.find_value(number_field) for row in chain.from_iterable(lists_of_rows)]
     is_measured_field = has_word_of(field_name, "place") or (
         not is_non_measure_key(number_field) and has_numbers(number_values)
@@ -865,7 +875,7 @@ def _indicates_missing_number(
         has_word_of(number_field, "lack_count", "place_lack", "due")
     )
     return (
-        is_repeated
+        is_word_repeated
         and is_measured_field
         and may_be_measured
         and words_by_absence[True].isdisjoint(words_by_absence[False])

@@ -100,11 +100,11 @@ class SectionDraft:
             is ``settled`` if a person set both its unit and its rule. Otherwise, the less sure
             of these two decides. Columns that identify rows are not counted.
         """
-        counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
+        column_count_by_confidence = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
             if column.format.is_number and not column.is_key:
-                counts[column.confidence] += 1
-        return counts
+                column_count_by_confidence[column.confidence] += 1
+        return column_count_by_confidence
 
     @property
     def review(self) -> pd.DataFrame:
@@ -122,7 +122,7 @@ class SectionDraft:
                 column.path,
                 column.dtype,
                 column.unit.value,
-                column.rule_text,
+                column.aggregation_text,
                 column.doc,
                 column.confidence,
                 column.evidence,
@@ -130,9 +130,24 @@ class SectionDraft:
             )
             for column in self.columns()
         }
-        index = pd.MultiIndex.from_tuples(cells_by_column, names=["table", "column"])
-        names = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
-        return show_as(pd.DataFrame([*cells_by_column.values()], index, names, dtype="string"))
+        table_and_column_index = pd.MultiIndex.from_tuples(
+            cells_by_column, names=["table", "column"]
+        )
+        property_names = [
+            "path",
+            "dtype",
+            "unit",
+            "rule",
+            "meaning",
+            "confidence",
+            "evidence",
+            "example",
+        ]
+        return show_as(
+            pd.DataFrame(
+                [*cells_by_column.values()], table_and_column_index, property_names, dtype="string"
+            )
+        )
 
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **properties: Any
@@ -175,9 +190,11 @@ class SectionDraft:
             if property_name == "unit":
                 changed_column.unit = Guess(value, SETTLED, "settled by hand")
             elif property_name == "aggregate":
-                changed_column.rule = Guess(as_rule(value), SETTLED, "settled by hand")
-            elif property_name in ("scale", "doc"):
-                setattr(changed_column, property_name, value)
+                changed_column.aggregation = Guess(as_rule(value), SETTLED, "settled by hand")
+            elif property_name == "scale":
+                changed_column.scale_factor = value
+            elif property_name == "doc":
+                changed_column.doc = value
             elif property_name in ("dtype", "parse", "missing"):
                 changed_column.format = replace(changed_column.format, **{property_name: value})
             else:
@@ -185,12 +202,15 @@ class SectionDraft:
                     unknown("property", property_name, _PROPERTY_NAMES), argument=property_name
                 )
         try:
-            rule = changed_column.aggregate
-            if changed_column.unit.value == CURRENCY and rule == SUM:
-                rule = replace(rule, within=find_currency_column(changed_column))
-                changed_column.rule = replace(changed_column.rule, value=rule)
+            aggregation = changed_column.aggregate
+            if changed_column.unit.value == CURRENCY and aggregation == SUM:
+                aggregation = replace(aggregation, within=find_currency_column(changed_column))
+                changed_column.aggregation = replace(changed_column.aggregation, value=aggregation)
             column_names = old_column.draft_table.column_names
-            missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *column_names}
+            missing_names = {*(aggregation.over or ()), aggregation.by, aggregation.within} - {
+                None,
+                *column_names,
+            }
             if missing_names:
                 raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
             if name is not None and name != old_column.name and name in column_names:
@@ -207,14 +227,18 @@ class SectionDraft:
             rename_column(old_column, name)
 
     def _find_column(self, column: str, table: str | None) -> DraftColumn:
-        """Return the column whose name, path or JSON field is ``column``, as in `set`."""
-        columns = [
+        """Return the column whose name, path in the response, or JSON field is ``column``.
+
+        If ``table`` is given, only columns of this table are searched. Raise an ArgumentError if no
+        column or several columns match.
+        """
+        columns_in_scope = [
             draft_column for draft_column in self.columns() if table in (None, draft_column.table)
         ]
         for attribute_name in ("name", "path", "field_name"):
             matching_columns = [
                 draft_column
-                for draft_column in columns
+                for draft_column in columns_in_scope
                 if getattr(draft_column, attribute_name) == column
             ]
             # The main table comes first.
@@ -231,7 +255,7 @@ class SectionDraft:
                 )
             if matching_columns:
                 return matching_columns[0]
-        column_names = [draft_column.name for draft_column in columns]
+        column_names = [draft_column.name for draft_column in columns_in_scope]
         raise ArgumentError(unknown("column", column, column_names), argument="column")
 
     @property
@@ -362,7 +386,7 @@ class SectionDraft:
         return "\n".join(lines)
 
 
-def format_counts(counts: Mapping[str, int]) -> str:
+def format_counts(column_count_by_confidence: Mapping[str, int]) -> str:
     """Format the result of `SectionDraft.counts` as text.
 
     Counts of 0 are shown, too, but not that of ``settled``.
@@ -374,7 +398,7 @@ def format_counts(counts: Mapping[str, int]) -> str:
     """
     return ", ".join(
         f"{column_count} {confidence}"
-        for confidence, column_count in counts.items()
+        for confidence, column_count in column_count_by_confidence.items()
         if column_count or confidence != SETTLED
     )
 
@@ -406,8 +430,8 @@ def propose_rule(possible_field: PossibleStatusField) -> dict[str, Any]:
             "of": "engine" if has_engine_placeholder else "section",
         }
     elif isinstance(possible_field.value, dict):
-        rule_subject = None if {*possible_field.at} & {*"[{"} else "engine"
-        rule_arguments = {"at": f"{possible_field.at}{{}}", "of": rule_subject}
+        row_kind = None if {*possible_field.at} & {*"[{"} else "engine"
+        rule_arguments = {"at": f"{possible_field.at}{{}}", "of": row_kind}
     elif possible_field.total_field and {*possible_field.at}.isdisjoint("[{"):
         rule_arguments = {"at": parent_path or "$", "status": field_name}
     elif possible_field.engine_field == "{}":
@@ -422,19 +446,24 @@ def propose_rule(possible_field: PossibleStatusField) -> dict[str, Any]:
 
 def _check_parsed_values(column: DraftColumn) -> None:
     """Raise a ValueError if a value of a column cannot be parsed as the column's dtype."""
-    values = [None if value is MISSING else value for value in column.values]
+    json_values = [None if json_value is MISSING else json_value for json_value in column.values]
     dtype = column.format.dtype
     parse = column.format.parse
-    if column.format.year is not None or not values:
+    if column.format.year is not None or not json_values:
         return
-    invalid_rows = parse_values(
-        values, Reading(dtype, parse, None, None, column.format.missing)
+    invalid_positions = parse_values(
+        json_values, Reading(dtype, parse, None, None, column.format.missing)
     ).invalid_positions
-    if invalid_rows:
-        examples = [*dict.fromkeys(to_json_text(values[row]) for row in invalid_rows)]
+    if invalid_positions:
+        example_texts = [
+            *dict.fromkeys(
+                to_json_text(json_values[invalid_position])
+                for invalid_position in invalid_positions
+            )
+        ]
         argument_text = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
-            f"{argument_text} reads {len(values) - len(invalid_rows)} of {len(values)} values, and "
-            f"not {', '.join(examples[:3])}; say another parse=, or missing= for what stands for "
-            "none"
+            f"{argument_text} reads {len(json_values) - len(invalid_positions)} of "
+            f"{len(json_values)} values, and not {', '.join(example_texts[:3])}; say another "
+            "parse=, or missing= for what stands for none"
         )

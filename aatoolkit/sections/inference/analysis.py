@@ -194,7 +194,7 @@ def declare_column(column: DraftColumn) -> Column:
         aggregate=column.aggregate,
         parse=column.format.parse,
         year=column.format.year,
-        scale=None if column.scale == 1.0 else column.scale,
+        scale=None if column.scale_factor == 1.0 else column.scale_factor,
         missing=column.format.missing,
         valid=column.valid_path,
     )
@@ -230,11 +230,11 @@ def apply_standard_names(analysis: SectionAnalysis, vocabulary: Vocabulary) -> N
 def _find_standard_name(column: DraftColumn) -> str | None:
     """Return the reference service's name for columns of this meaning and unit, or None."""
     unit = column.unit.value or ""
-    aggregation = column.rule.value
+    aggregation = column.aggregation.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
     standard_words = _to_standard_words(column.name)
-    if aggregation is not None and column.rule.confidence == PROVED:
+    if aggregation is not None and column.aggregation.confidence == PROVED:
         if unit == FRACTION and aggregation.over in _RATIO_NAME_BY_COUNTS:
             return _RATIO_NAME_BY_COUNTS[aggregation.over]
         if (
@@ -255,7 +255,7 @@ def _find_name_in_new_unit(column: DraftColumn) -> str | None:
     For example, ``cost_cents`` becomes ``cost``. Return None for other columns.
     """
     stem, _, unit = column.name.rpartition("_")
-    is_renamed = column.scale != 1.0 and unit in words_of(*_SCALED_UNITS)
+    is_renamed = column.scale_factor != 1.0 and unit in words_of(*_SCALED_UNITS)
     return stem.removesuffix("_per") if is_renamed else None
 
 
@@ -300,14 +300,16 @@ def rename_column(column: DraftColumn, new_name: str) -> None:
     }
     column.name = new_name
     for other_column in table.columns:
-        aggregation = other_column.rule.value
+        aggregation = other_column.aggregation.value
         if aggregation is None:
             continue
         renamed_fields = {
             name: replace_name(getattr(aggregation, name))
             for name in ("by", "over", "within", "across", "why")
         }
-        other_column.rule = replace(other_column.rule, value=replace(aggregation, **renamed_fields))
+        other_column.aggregation = replace(
+            other_column.aggregation, value=replace(aggregation, **renamed_fields)
+        )
 
 
 # --- single responses -----------------------------------------------------------------------------

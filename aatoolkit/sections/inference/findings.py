@@ -120,9 +120,9 @@ class DraftColumn:
         Whether the values are copied from the row of another table in which each row is nested.
     format : FieldFormat
         The dtype and notation of the values, and the parsed numbers.
-    unit, rule : Guess
+    unit, aggregation : Guess
         The unit, and how to aggregate the values.
-    scale : float
+    scale_factor : float
         The factor that the numbers are multiplied by.
     valid_path : str, optional
         The path to a boolean that says which values are valid, as in `Column.valid`.
@@ -142,8 +142,8 @@ class DraftColumn:
     is_inherited: bool = False
     format: FieldFormat = _TEXT_FORMAT
     unit: Guess[str] = field(default_factory=Guess)
-    rule: Guess[Aggregation] = field(default_factory=Guess)
-    scale: float = 1.0
+    aggregation: Guess[Aggregation] = field(default_factory=Guess)
+    scale_factor: float = 1.0
     valid_path: str | None = None
     doc: str = ""
     draft_table: Any = None
@@ -170,7 +170,7 @@ class DraftColumn:
     @property
     def dtype(self) -> str:
         """The dtype of the column; ``Float64`` if its numbers are multiplied by a factor."""
-        return "Float64" if self.scale != 1.0 else self.format.dtype
+        return "Float64" if self.scale_factor != 1.0 else self.format.dtype
 
     @property
     def numbers(self) -> FloatArray:
@@ -235,16 +235,18 @@ class DraftColumn:
     @property
     def aggregate(self) -> Aggregation:
         """How to aggregate the column; `NONE`, which forbids it, if unknown."""
-        rule = self.rule.value
-        return NONE if rule is None or self.rule.confidence == OPEN else rule
+        aggregation = self.aggregation.value
+        if aggregation is None or self.aggregation.confidence == OPEN:
+            return NONE
+        return aggregation
 
     @property
-    def rule_text(self) -> str | None:
+    def aggregation_text(self) -> str | None:
         """How to aggregate the column, as text such as ``sum``; ``key`` if it identifies rows."""
         if self.is_key:
             return "key"
-        has_rule = self.format.is_number and self.rule.value is not None
-        return str(self.aggregate) if has_rule else None
+        has_aggregation = self.format.is_number and self.aggregation.value is not None
+        return str(self.aggregate) if has_aggregation else None
 
     @property
     def field_name(self) -> str:
@@ -263,13 +265,15 @@ class DraftColumn:
             is_open = reason == NO_VALUE_REASON or "may be" in reason
             return OPEN if is_open and not self.is_key else PROVED
         ascending_confidences = (OPEN, LIKELY, PROVED, SETTLED)
-        return min(self.unit.confidence, self.rule.confidence, key=ascending_confidences.index)
+        return min(
+            self.unit.confidence, self.aggregation.confidence, key=ascending_confidences.index
+        )
 
     @property
     def evidence(self) -> str:
         """The reasons for the dtype, the unit and the aggregation, as one text for people."""
         reasons = [self.format.reason]
-        for guess_name, guess in (("unit", self.unit), ("rule", self.rule)):
+        for guess_name, guess in (("unit", self.unit), ("rule", self.aggregation)):
             if guess.reason:
                 reasons.append(f"{guess_name} {guess.confidence}: {guess.reason}")
         return "; ".join(filter(None, reasons))

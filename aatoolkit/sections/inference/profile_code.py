@@ -246,8 +246,8 @@ def _format_table(
     key_code = f"key={_format_names(table.key)}, " if table.key else ""
     names_by_proof: dict[str, list[str]] = {}
     for column in table.columns:
-        if column.is_measure and PROVED in (column.rule.confidence, column.unit.confidence):
-            guess = column.rule if column.rule.confidence == PROVED else column.unit
+        if column.is_measure and PROVED in (column.aggregation.confidence, column.unit.confidence):
+            guess = column.aggregation if column.aggregation.confidence == PROVED else column.unit
             names_by_proof.setdefault(re.split("[;,]", guess.reason)[0], []).append(column.name)
     proof_text = "; ".join(
         f"{', '.join(names)}: {proof}" for proof, names in names_by_proof.items() if proof

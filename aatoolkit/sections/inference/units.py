@@ -61,7 +61,7 @@ def set_units(tables: list[DraftTable]) -> None:
     ]
     for columns in measures_by_table:
         for column in columns:
-            column.unit, column.scale = _find_unit(column)
+            column.unit, column.scale_factor = _find_unit(column)
         _set_likely_counts(columns)
     for columns in measures_by_table:
         for column in columns:
@@ -69,7 +69,7 @@ def set_units(tables: list[DraftTable]) -> None:
             total_columns = [
                 total_column
                 for total_column in column.arithmetic.total_columns
-                if total_column.unit.value and total_column.scale == 1.0
+                if total_column.unit.value and total_column.scale_factor == 1.0
             ]
             have_same_unit = len({total_column.unit.value for total_column in total_columns}) == 1
             if column.unit.confidence == OPEN and have_same_unit:
@@ -205,17 +205,17 @@ AggregationGuess = Guess[Aggregation]
 def set_aggregation(column: DraftColumn) -> None:
     """Set how to aggregate a column, such as by a sum. If it is already set, do nothing."""
     name_words = {*split_name(column.name)}
-    if column.is_key or column.is_label or column.rule.value is not None:
+    if column.is_key or column.is_label or column.aggregation.value is not None:
         return
     if column.format.is_number:
-        column.rule = _find_number_aggregation(column, name_words)
+        column.aggregation = _find_number_aggregation(column, name_words)
     elif column.dtype in ("date", "timestamp"):
         rules_and_keys = ((MIN, "earliest"), (MAX, "latest_word"))
         rule = next(
             (rule for rule, lexicon_key in rules_and_keys if name_words & words_of(lexicon_key)),
             None,
         )
-        column.rule = Guess(rule, LIKELY, "name") if rule else Guess(NONE, PROVED)
+        column.aggregation = Guess(rule, LIKELY, "name") if rule else Guess(NONE, PROVED)
 
 
 def _find_number_aggregation(column: DraftColumn, name_words: set[str]) -> AggregationGuess:
@@ -349,14 +349,14 @@ def _find_ratio_rule(column: DraftColumn) -> AggregationGuess:
     matching_ratios = column.arithmetic.matching_ratios
     # Ratios were tested before scaling, so the scales must not change them.
     scale_by_name = {
-        other_column.name: other_column.scale for other_column in column.draft_table.columns
+        other_column.name: other_column.scale_factor for other_column in column.draft_table.columns
     }
     table_ratios = [
         possible_ratio
         for possible_ratio in matching_ratios
         if {*possible_ratio.operand_names} <= scale_by_name.keys()
         and len({scale_by_name[name] for name in possible_ratio.operand_names}) == 1
-        and possible_ratio.percent_factor * column.scale == 1
+        and possible_ratio.percent_factor * column.scale_factor == 1
     ]
     count_pairs = {possible_ratio.operand_names for possible_ratio in matching_ratios}
     if len(count_pairs) == len(table_ratios) == 1:
