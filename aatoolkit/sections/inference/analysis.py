@@ -141,7 +141,7 @@ def analyse_section(
     documents = [document, *response_by_engines.values(), *other_responses]
     tables = find_tables(documents, section_name, vocabulary)
     notes = set_formats_and_keys(tables)
-    tables.sort(key=_table_sort_key)
+    tables.sort(key=_make_table_sort_key)
     if guesses_units:
         gather_arithmetic_evidence(tables, len(response_by_engines))
         set_units(tables)
@@ -151,7 +151,7 @@ def analyse_section(
     return SectionAnalysis(section_name, tables, notes)
 
 
-def _table_sort_key(table: DraftTable) -> float:
+def _make_table_sort_key(table: DraftTable) -> float:
     """Return a sort key for tables.
 
     Tables with many columns, and tables that are not nested, come first. The table with the
@@ -175,9 +175,9 @@ def declare_table(table: DraftTable) -> Table:
         table[name].source: total_values
         for name, total_values in table.total_labels_by_column.items()
     }
-    rows = table.rows.where(without=total_labels) if total_labels else table.rows
-    columns = tuple(map(declare_column, table.columns))
-    return Table(table.name, "", rows, table.key, columns)
+    row_declaration = table.rows.where(without=total_labels) if total_labels else table.rows
+    declared_columns = tuple(map(declare_column, table.columns))
+    return Table(table.name, "", row_declaration, table.key, declared_columns)
 
 
 def declare_column(column: DraftColumn) -> Column:
@@ -254,9 +254,9 @@ def _find_name_in_new_unit(column: DraftColumn) -> str | None:
 
     For example, ``cost_cents`` becomes ``cost``. Return None for other columns.
     """
-    stem, _, unit = column.name.rpartition("_")
+    name_stem, _, unit = column.name.rpartition("_")
     is_renamed = column.scale_factor != 1.0 and unit in words_of(*_SCALED_UNITS)
-    return stem.removesuffix("_per") if is_renamed else None
+    return name_stem.removesuffix("_per") if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:
@@ -267,7 +267,7 @@ def _to_standard_words(name: str) -> str:
 
 def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
     """Return what the texts of a column are names of, such as ``engine``; None if unknown."""
-    words = [
+    name_words = [
         to_singular(word) for word in split_name(column.name) if word not in words_of("labelling")
     ]
     total_labels = column.draft_table.total_labels_by_column.get(column.name, ())
@@ -276,7 +276,9 @@ def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
     dimensions = (
         dimension
         for dimension, known_texts in vocabulary.values_by_dimension.items()
-        if dimension in words and (column.is_key or len(words) == 1) and column_texts <= known_texts
+        if dimension in name_words
+        and (column.is_key or len(name_words) == 1)
+        and column_texts <= known_texts
     )
     return next(dimensions, None) if column_texts and column.dtype == "string" else None
 

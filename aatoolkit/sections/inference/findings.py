@@ -261,9 +261,9 @@ class DraftColumn:
         its aggregation. For other columns, it is the confidence of the dtype.
         """
         if self.is_key or not self.format.is_number:
-            reason = self.format.reason
-            is_open = reason == NO_VALUE_REASON or "may be" in reason
-            return OPEN if is_open and not self.is_key else PROVED
+            format_reason = self.format.reason
+            is_format_open = format_reason == NO_VALUE_REASON or "may be" in format_reason
+            return OPEN if is_format_open and not self.is_key else PROVED
         ascending_confidences = (OPEN, LIKELY, PROVED, SETTLED)
         return min(
             self.unit.confidence, self.aggregation.confidence, key=ascending_confidences.index
@@ -344,9 +344,9 @@ class DraftTable:
     @property
     def data_row_mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """A boolean array with one item per row of the table: False for rows with totals."""
-        mask = np.ones(len(self), bool)
-        mask[self.total_row_positions] = False
-        return mask
+        row_mask = np.ones(len(self), bool)
+        row_mask[self.total_row_positions] = False
+        return row_mask
 
     def iter_with_ancestors(self) -> Iterator[tuple[DraftTable, RowPositions]]:
         """Yield this table, then the tables in whose rows it is nested, up to the whole response.
@@ -360,7 +360,10 @@ class DraftTable:
         """
         for row_set in self.row_set.iter_with_ancestors():
             if row_set.table is not None:
-                yield row_set.table, np.array(self.row_set.enclosing_rows(row_set), np.intp)
+                yield (
+                    row_set.table,
+                    np.array(self.row_set.find_enclosing_positions(row_set), np.intp),
+                )
 
     @property
     def is_nested(self) -> bool:
@@ -370,14 +373,14 @@ class DraftTable:
     @cached_property
     def response_positions(self) -> RowPositions:
         """For each row of the table, the position of its response."""
-        *_, responses = self.row_set.iter_with_ancestors()
-        return np.array(self.row_set.enclosing_rows(responses), np.intp)
+        *_, response_row_set = self.row_set.iter_with_ancestors()
+        return np.array(self.row_set.find_enclosing_positions(response_row_set), np.intp)
 
     @property
     def response_count(self) -> int:
         """The number of responses, with or without rows of the table."""
-        *_, responses = self.row_set.iter_with_ancestors()
-        return len(responses)
+        *_, response_row_set = self.row_set.iter_with_ancestors()
+        return len(response_row_set)
 
     def rows_of_response(self, response_position: int) -> RowPositions:
         """Return the positions of the rows of one response, without rows with totals."""

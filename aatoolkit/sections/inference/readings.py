@@ -135,9 +135,9 @@ def find_field_format(values: Sequence[Any], name: str) -> FieldFormat:
     if value_types == {dict}:
         if "year" in present_values[0]:
             return FieldFormat("date", "parts", reason="year, month and day")
-        quotients = _to_floats(_parse_all(values, "Float64", "parts", ()))
+        fraction_values = _to_floats(_parse_all(values, "Float64", "parts", ()))
         return FieldFormat(
-            "Float64", "parts", reason="two parts", max_decimals=9, numbers=quotients
+            "Float64", "parts", reason="two parts", max_decimals=9, numbers=fraction_values
         )
     are_scalars = value_types <= {str, int, float, bool}
     mixed_format = FieldFormat(
@@ -216,13 +216,13 @@ def _find_number_format(
 def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
     """Find how to parse whole numbers that are days or instants; return None for other numbers."""
     has_time_name = is_time_name(name)
-    is_whole = all(float(value).is_integer() for value in numbers)
+    are_whole_numbers = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
     are_hours = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
     may_be_time = (
         has_time_name or are_hours or classify_name(name).kind in ("", "time", "id", "rank")
     )
-    if not (is_whole and may_be_time):
+    if not (are_whole_numbers and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
     is_likely_by_parse = {
@@ -386,17 +386,19 @@ def _try_number_format(
         The texts that mean missing values.
     """
     decimal_mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
-    matches = filter(None, (re.search(rf"{decimal_mark}(\d+)\s?\D*$", text) for text in texts))
-    decimals = max((len(match[1]) for match in matches), default=0)
+    number_matches = filter(
+        None, (re.search(rf"{decimal_mark}(\d+)\s?\D*$", text) for text in texts)
+    )
+    max_decimals = max((len(match[1]) for match in number_matches), default=0)
     is_percent = all("%" in text for text in texts)
-    is_whole = parse in ("number", "decimal comma") and not is_percent and not decimals
+    is_whole = parse in ("number", "decimal comma") and not is_percent and not max_decimals
     for dtype in ("Int64", "Float64") if is_whole else ("Float64",):
-        array = _parse_all(values, dtype, parse, null_words)
-        if array is not None:
+        parsed_numbers = _parse_all(values, dtype, parse, null_words)
+        if parsed_numbers is not None:
             reason = f"numbers in text, such as {texts[0]!r}"
             is_ordinal = all(text.startswith("#") for text in texts)
             return FieldFormat(
-                dtype, parse, null_words, reason, is_percent, is_ordinal, decimals,
-                numbers=_to_floats(array),
+                dtype, parse, null_words, reason, is_percent, is_ordinal, max_decimals,
+                numbers=_to_floats(parsed_numbers),
             )  # fmt: skip
     return None

@@ -103,20 +103,26 @@ def _iter_kinds(words: list[str]) -> Iterator[str]:
     """Yield the kinds of values that the words in a name suggest, the likeliest one first."""
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
     subset_match = _SUBSET_PATTERN.search(" ".join(words))
-    facts = {
+    is_met_by_condition = {
         "SERIAL": is_serial_number(words),
         "SUBSET": subset_match is not None and subset_match[1] in (None, *words_of("counted")),
     }
 
-    def holds(fact: str) -> bool:
+    def is_condition_met(condition_name: str) -> bool:
         """Return whether a condition of ``kinds.txt`` is true of the name.
 
-        A condition is a key of ``facts``, or a group of words in the lexicon.
+        A condition is a key of ``is_met_by_condition``, or a group of words in the lexicon.
         """
-        return facts[fact] if fact in facts else _has_word_of(words, fact)
+        return (
+            is_met_by_condition[condition_name]
+            if condition_name in is_met_by_condition
+            else _has_word_of(words, condition_name)
+        )
 
     for kind, present_words, excluded_words in _KINDS:
-        if all(map(holds, present_words)) and not any(map(holds, excluded_words)):
+        if all(map(is_condition_met, present_words)) and not any(
+            map(is_condition_met, excluded_words)
+        ):
             yield kind
 
 
@@ -125,8 +131,8 @@ def _has_word_of(words: list[str], word_group: str) -> bool:
 
     For ``^count`` only the first word counts, for ``count$`` only the last one.
     """
-    is_first, is_last = word_group[0] == "^", word_group[-1] == "$"
-    tested_words = words[:1] if is_first else words[-1:] if is_last else words
+    must_be_first, must_be_last = word_group[0] == "^", word_group[-1] == "$"
+    tested_words = words[:1] if must_be_first else words[-1:] if must_be_last else words
     return not words_of(word_group.strip("^$")).isdisjoint(tested_words)
 
 
