@@ -49,7 +49,7 @@ from aatoolkit.profile.word_meanings import (
 )
 from aatoolkit.sections import registry
 from aatoolkit.sections.availability_rule import to_rule_word
-from aatoolkit.sections.inference.findings import DraftTable
+from aatoolkit.sections.inference.draft_tables import DraftTable
 from aatoolkit.sections.section import is_on_path_of_rule
 
 _ONLY_UNMEASURED_REASON = "is there only where nothing was measured"
@@ -431,8 +431,9 @@ def _score_path(
     """Score how likely the values at a path say which data are missing.
 
     Return the score (a higher score is likelier), and the main reason for it as text.
-    ``numbers_reason`` is what numbers next to the values show, as text. ``glossary`` maps codes to
-    texts that explain them. ``is_count`` says whether the values are counts that have a total.
+    ``numbers_reason`` says what the numbers next to the values show, as in "counts what is still to
+    come"; it is empty if they show nothing. ``glossary`` maps codes to texts that explain them.
+    ``is_count`` says whether the values are counts that have a total.
     """
     field_names = list_field_names(path)
     is_status_name = has_word_of(field_names[-1], "place")

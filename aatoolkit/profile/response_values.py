@@ -144,7 +144,7 @@ class ResponseValueSearch:
         self._values_by_path: dict[Steps, list[ResponseValue]] = defaultdict(list)
         self._lists_of_rows: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
         self.evidence_by_path: dict[Steps, str] = {}
-        """Maps the path of a field to what numbers next to its values show, as text for people."""
+        """Maps the path of a field to a text on what the numbers next to its values show."""
         self.engine_field_by_path: dict[Steps, str] = {}
         """Maps the path of a field in rows to the field with the engine; to ``{}`` if engines are
         the keys of an object.
@@ -247,7 +247,10 @@ class ResponseValueSearch:
                 field_name for rows in lists_of_rows for row in rows for field_name in row.record
             )
             outer_field_names = (
-                name for rows in lists_of_rows for row in rows for name in row.outer_record
+                outer_field_name
+                for rows in lists_of_rows
+                for row in rows
+                for outer_field_name in row.outer_record
             )
             number_fields = dict.fromkeys((*field_names, *outer_field_names))
             engine_field = (

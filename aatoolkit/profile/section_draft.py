@@ -21,7 +21,14 @@ from aatoolkit.sections.aggregation import as_rule
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import DTYPES_BY_PARSE
 from aatoolkit.sections.inference.analysis import SectionAnalysis, declare_column, rename_column
-from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, SETTLED, DraftColumn, Guess
+from aatoolkit.sections.inference.draft_tables import (
+    LIKELY,
+    OPEN,
+    PROVED,
+    SETTLED,
+    DraftColumn,
+    Guess,
+)
 from aatoolkit.sections.inference.units import find_currency_column
 
 if TYPE_CHECKING:

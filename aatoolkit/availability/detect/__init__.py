@@ -4,7 +4,7 @@ This also works for responses with undocumented fields. The results are signals 
 is a statement of the response about its data, such as ``"status": "unavailable"``. A hint is a
 value that may be such a statement, but was not understood.
 
-``facts``
+``response_scan``
     The values of a response by path; the classes `Signal` and `Hint`.
 ``words``
     What texts, keys and objects mean, such as the text ``not_connected``.
@@ -24,7 +24,7 @@ from aatoolkit.availability.detect.detection import (
     explains_absence,
     is_availability_header,
 )
-from aatoolkit.availability.detect.facts import Hint, Signal, to_json_text
+from aatoolkit.availability.detect.response_scan import Hint, Signal, to_json_text
 from aatoolkit.availability.detect.words import (
     STATUS_AND_CAUSE_BY_TERM,
     is_sample_size_key,

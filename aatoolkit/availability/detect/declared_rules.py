@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_datetime
-from aatoolkit.availability.detect.facts import Hint, ResponseScan, to_json_text
 from aatoolkit.availability.detect.general_rules import NamedItem, add_named_item_signal
+from aatoolkit.availability.detect.response_scan import Hint, ResponseScan, to_json_text
 from aatoolkit.availability.detect.words import (
     AVAILABLE,
     NO_MEANING,

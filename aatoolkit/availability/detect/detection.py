@@ -18,13 +18,13 @@ from typing import Any
 from aatoolkit._util.lexicon import ends_with_word_of, fold, join_words, matches_form
 from aatoolkit.availability.detect import general_rules
 from aatoolkit.availability.detect.declared_rules import add_missing_causes, apply_rules
-from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, Signal
 from aatoolkit.availability.detect.general_rules import (
     ENVELOPE_RULES,
     apply_rule,
     iter_error_texts,
 )
 from aatoolkit.availability.detect.hints import find_hints
+from aatoolkit.availability.detect.response_scan import Hint, Member, ResponseScan, Signal
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_HTTP_STATUS,
     AVAILABILITY_BY_TERM,
@@ -105,7 +105,8 @@ def detect(
     Returns
     -------
     Detection
-        The ``signals`` (statements about data) and ``hints`` (values that may be such statements).
+        Its ``signals`` are the statements of the response on its data, and its ``hints`` are values
+        that may be such statements.
 
     Warns
     -----
@@ -135,12 +136,14 @@ def detect(
 
 
 class Detection:
-    """The signals and hints found in one response.
+    """What one response says about missing data.
+
+    The property ``hints`` has the values that may say more, but were not understood.
 
     Attributes
     ----------
     signals : list of Signal
-        The statements of the response on which of its data could be measured.
+        The statements of the response. Each says whether some of its data could be measured.
     failure : str or None
         The error message, if detection failed.
     is_documented : bool

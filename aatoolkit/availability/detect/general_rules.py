@@ -19,7 +19,7 @@ from aatoolkit._util.lexicon import (
     tokens,
     words_of,
 )
-from aatoolkit.availability.detect.facts import (
+from aatoolkit.availability.detect.response_scan import (
     DAY_PATTERN,
     MAX_FIELDS,
     ListRecords,

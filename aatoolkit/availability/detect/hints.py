@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from aatoolkit._util.lexicon import fold, has_word_of, is_word_of, matches_form, tokens, words_of
-from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, to_json_text
+from aatoolkit.availability.detect.response_scan import Hint, Member, ResponseScan, to_json_text
 from aatoolkit.availability.detect.words import (
     STATED,
     echoes_request,

@@ -176,10 +176,12 @@ def find_status_word_of_parts(name_parts: tuple[str, ...]) -> StatusWord | None:
     ]
     if type_word_positions:  # what follows the type of an enum, as in ``COLUMN_STATE_POPULATED``
         return find_status_word_of_parts(name_parts[type_word_positions[-1] + 1 :])
-    core_parts = " ".join(significant_parts).removeprefix("data ").removesuffix(" data").split()
+    parts_without_data = (
+        " ".join(significant_parts).removeprefix("data ").removesuffix(" data").split()
+    )
     return (
-        find_status_word_of_parts(tuple(core_parts))
-        if len(core_parts) < len(significant_parts)
+        find_status_word_of_parts(tuple(parts_without_data))
+        if len(parts_without_data) < len(significant_parts)
         else None
     )
 
@@ -214,7 +216,7 @@ def find_status_word_in_sentence(text: str) -> StatusWord | None:
     """
     for pattern, replacement in _CONTRACTION_REPLACEMENTS:
         text = pattern.sub(replacement, text)
-    vague_word: StatusWord | None = None
+    first_vague_word: StatusWord | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
         spaced_words = " ".join(word for word in tokens(sentence) if word not in words_of("noise"))
         phrase_matches = [
@@ -228,8 +230,8 @@ def find_status_word_in_sentence(text: str) -> StatusWord | None:
         ):
             if not (status_word.term in ("unavailable", "partial") or phrase.endswith("measured")):
                 return status_word
-            vague_word = vague_word or status_word
-    return vague_word
+            first_vague_word = first_vague_word or status_word
+    return first_vague_word
 
 
 def find_strong_status_word(texts: Iterable[object]) -> StatusWord | None:
@@ -340,11 +342,15 @@ def score_availability_key(key: str) -> int:
     >>> [*map(score_availability_key, keys)]
     [2, 1, 0]
     """
-    key_words = {*tokens(key)} - words_of("idle", "field", "engine")
-    status_words = key_words & words_of("kind", "grade")
-    if not key_words or not key_words <= words_of("availability", "data", "kind", "grade"):
+    significant_key_words = {*tokens(key)} - words_of("idle", "field", "engine")
+    status_words = significant_key_words & words_of("kind", "grade")
+    if not significant_key_words or not significant_key_words <= words_of(
+        "availability", "data", "kind", "grade"
+    ):
         return 0
-    if key_words & words_of("availability") or (key_words & words_of("data") and status_words):
+    if significant_key_words & words_of("availability") or (
+        significant_key_words & words_of("data") and status_words
+    ):
         return STATED
     return MILD if status_words else 0
 
@@ -448,12 +454,14 @@ def split_key(key: str) -> tuple[str, str]:
     if len(key_words) > 1 and key_words[0] == "has":
         return "".join(key_words[1:]), "available"
     key_words = key_words[1:] if key_words[:1] == ("is",) else key_words
-    for ending_length in (2, 1):
+    for ending_word_count in (2, 1):
         statement_kind = (
-            _read_key_ending(key_words[-ending_length:]) if len(key_words) > ending_length else None
+            _read_key_ending(key_words[-ending_word_count:])
+            if len(key_words) > ending_word_count
+            else None
         )
         if statement_kind is not None:
-            return "".join(key_words[:-ending_length]), statement_kind
+            return "".join(key_words[:-ending_word_count]), statement_kind
     return "", ""
 
 
@@ -521,8 +529,8 @@ def has_numbers(
     (True, False)
     """
     if isinstance(value, dict):
-        data_items = ((name, item) for name, item in value.items() if not echoes_request(name))
-        return any(has_numbers(item, ignores_key, name) for name, item in data_items)
+        keys_and_items = ((name, item) for name, item in value.items() if not echoes_request(name))
+        return any(has_numbers(item, ignores_key, name) for name, item in keys_and_items)
     if isinstance(value, list):
         return any(has_numbers(item, ignores_key, key) for item in value)
     number_text = "" if isinstance(value, bool) else str(value).strip()
@@ -539,13 +547,13 @@ def find_engine_or_field(record: Mapping[str, object]) -> tuple[str, str] | None
 
     The first item of the tuple is ``engine`` or ``field``, the second its name.
     """
-    for target_kind, word_group in (("engine", "engine"), ("field", "named")):
+    for name_kind, word_group in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
-            is_label = has_word_of(key, word_group) and {*tokens(key)} <= words_of(
+            is_label_key = has_word_of(key, word_group) and {*tokens(key)} <= words_of(
                 word_group, "labelling"
             )
-            if isinstance(value, str) and (is_word_of(key, word_group) or is_label):
-                return target_kind, value
+            if isinstance(value, str) and (is_word_of(key, word_group) or is_label_key):
+                return name_kind, value
     return None
 
 
@@ -584,19 +592,17 @@ def read_object_availability(
     ``min_strength`` is how surely the text must mean the availability: `WEAK`, `STRONG` or `PLAIN`.
     """
     reason = find_reason(record)
-    is_limited = any(value and has_word_of(name, "limit") for name, value in record.items())
-    for name, value in record.items():
+    has_limit_flag = any(value and has_word_of(key, "limit") for key, value in record.items())
+    for key, value in record.items():
         if not isinstance(value, str):
             continue
         status_word = (
-            find_status_word(value)
-            if is_status_key(name) or is_word_of(name, "one_value")
-            else None
+            find_status_word(value) if is_status_key(key) or is_word_of(key, "one_value") else None
         )
         if status_word and status_word.strength >= min_strength:
             stated_availability = (
                 PARTIAL
-                if is_limited and status_word.term == "available"
+                if has_limit_flag and status_word.term == "available"
                 else status_word.availability
             )
             return (
@@ -606,10 +612,10 @@ def read_object_availability(
             )
     flag_availabilities = [
         availability
-        for name, value in record.items()
-        if isinstance(value, bool) and (availability := read_flag_availability(name, value))
+        for key, value in record.items()
+        if isinstance(value, bool) and (availability := read_flag_availability(key, value))
     ]
-    if flag_availabilities and is_limited:
+    if flag_availabilities and has_limit_flag:
         flag_availabilities.append(PARTIAL)
     incomplete_availabilities = sorted(
         (
@@ -718,13 +724,13 @@ def find_nonzero_flags(record: Mapping[str, Any]) -> set[bool]:
     """
     return {
         item != 0
-        for name, item in record.items()
-        if type(item) in (int, float) and not is_sample_size_key(name)
+        for key, item in record.items()
+        if type(item) in (int, float) and not is_sample_size_key(key)
     }
 
 
 def read_sibling_availability(
-    statement_kind: str, value: Any, sibling_value: Any
+    statement_kind: str, explaining_value: Any, sibling_value: Any
 ) -> Availability | None:
     """Return the availability that a field states for another field beside it, or None.
 
@@ -734,31 +740,34 @@ def read_sibling_availability(
     ----------
     statement_kind : str
         What the field beside it states, such as ``reason``; see `split_key`.
-    value : object
+    explaining_value : object
         The value of the field that states the availability, such as ``revenueReason``.
     sibling_value : object
         The value of the field whose availability is stated, such as ``revenue``.
     """
-    if isinstance(value, dict):
-        availability = read_object_availability(value)
-        reason = find_reason(value)
-        is_reason = (
+    if isinstance(explaining_value, dict):
+        availability = read_object_availability(explaining_value)
+        reason = find_reason(explaining_value)
+        is_reason_for_null = (
             availability is None and statement_kind == "reason" and sibling_value is None and reason
         )
-        return replace(UNAVAILABLE, reason=reason) if is_reason else availability
-    if isinstance(value, bool):
+        return replace(UNAVAILABLE, reason=reason) if is_reason_for_null else availability
+    if isinstance(explaining_value, bool):
         if statement_kind in ("part", "denial"):
-            is_consistent = value and (sibling_value is None) == (statement_kind == "denial")
+            is_consistent = explaining_value and (sibling_value is None) == (
+                statement_kind == "denial"
+            )
             return (UNAVAILABLE if sibling_value is None else PARTIAL) if is_consistent else None
-        return AVAILABLE if value else UNAVAILABLE
-    status_word = find_status_word(value)
+        return AVAILABLE if explaining_value else UNAVAILABLE
+    status_word = find_status_word(explaining_value)
     if status_word and (status_word.strength >= STRONG or sibling_value is None):
         nonzero_flags = set() if sibling_value is None else {sibling_value != 0}
         return make_partial_if_measured(
-            status_word.with_reason(value if " " in value.strip() else None), nonzero_flags
+            status_word.with_reason(explaining_value if " " in explaining_value.strip() else None),
+            nonzero_flags,
         )
-    if statement_kind == "reason" and sibling_value is None and value.strip():
-        return add_stated_reason(UNAVAILABLE, {"reason": value})
+    if statement_kind == "reason" and sibling_value is None and explaining_value.strip():
+        return add_stated_reason(UNAVAILABLE, {"reason": explaining_value})
     return None
 
 
@@ -807,6 +816,6 @@ def read_loss_availability(key: str, value: Any) -> Availability | None:
     """
     lost_count = value if type(value) in (int, float) else 0
     has_lost_items = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
-    is_lost = has_lost_items and matches_form(key, "loss")
+    has_lost_data = has_lost_items and matches_form(key, "loss")
     has_first_day = isinstance(value, str) and value != "" and matches_form(key, "since")
-    return PARTIAL if is_lost or has_first_day else None
+    return PARTIAL if has_lost_data or has_first_day else None

@@ -23,10 +23,10 @@ from aatoolkit.sections import (
     Section,
     Table,
 )
+from aatoolkit.sections.inference.draft_tables import OPEN, PROVED, DraftColumn, DraftTable
 from aatoolkit.sections.inference.evidence import gather_arithmetic_evidence
-from aatoolkit.sections.inference.findings import OPEN, PROVED, DraftColumn, DraftTable
 from aatoolkit.sections.inference.keys import set_formats_and_keys
-from aatoolkit.sections.inference.shapes import find_tables
+from aatoolkit.sections.inference.table_search import find_tables
 from aatoolkit.sections.inference.units import POSITION_UNIT, set_aggregation, set_units
 from aatoolkit.sections.inference.words import (
     Vocabulary,

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words_of
-from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
-from aatoolkit.sections.inference.readings import FloatArray
+from aatoolkit.sections.inference.draft_tables import DraftColumn, DraftTable, RowPositions
+from aatoolkit.sections.inference.field_formats import FloatArray
 from aatoolkit.sections.inference.words import to_singular
 
 MIN_DISTINCT_ROWS = 5

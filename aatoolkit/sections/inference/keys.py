@@ -13,9 +13,9 @@ from aatoolkit._util.text import find_unused_name
 from aatoolkit.jsontree.coerce import parse_currency
 from aatoolkit.jsontree.paths import Elements, Entries, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.axes import bind_to_row
-from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
-from aatoolkit.sections.inference.readings import FieldFormat, find_field_format
+from aatoolkit.sections.inference.draft_tables import DraftColumn, DraftTable, RowPositions
+from aatoolkit.sections.inference.field_formats import FieldFormat, find_field_format
+from aatoolkit.sections.inference.json_structure import bind_to_row
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,
@@ -148,12 +148,12 @@ def _inherit_column(
     if column_name in table.column_names or column_name in words_of("bland"):
         table_word = column.draft_table.name.rstrip("_0123456789").rpartition("_")[2]
         column_name = f"{to_singular(table_word)}_{column_name}"
-    values = [column.values[row] for row in ancestor_positions.tolist()]
+    row_values = [column.values[row_position] for row_position in ancestor_positions.tolist()]
     return DraftColumn(
         find_unused_name(column_name, table.column_names),
         _find_source(table, column),
         column.path,
-        values,
+        row_values,
         is_inherited=True,
         format=column.format,
     )

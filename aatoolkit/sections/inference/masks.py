@@ -6,7 +6,7 @@ from itertools import chain, compress
 
 from aatoolkit._util.lexicon import words_of
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.findings import DraftTable
+from aatoolkit.sections.inference.draft_tables import DraftTable
 from aatoolkit.sections.inference.words import split_name
 
 _EMPTY_VALUES = (0, "", "0", None, MISSING)

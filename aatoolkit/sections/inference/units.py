@@ -22,8 +22,7 @@ from aatoolkit.sections import (
     refused,
     weighted,
 )
-from aatoolkit.sections.inference.evidence import MIN_DISTINCT_ROWS
-from aatoolkit.sections.inference.findings import (
+from aatoolkit.sections.inference.draft_tables import (
     LIKELY,
     OPEN,
     PROVED,
@@ -31,6 +30,7 @@ from aatoolkit.sections.inference.findings import (
     DraftTable,
     Guess,
 )
+from aatoolkit.sections.inference.evidence import MIN_DISTINCT_ROWS
 from aatoolkit.sections.inference.words import split_name
 
 POSITION_UNIT = "position"

@@ -13,8 +13,8 @@ from aatoolkit._util.lexicon import words_of
 from aatoolkit.jsontree.paths import Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation, Rows
-from aatoolkit.sections.inference.axes import RowSet
-from aatoolkit.sections.inference.readings import NO_VALUE_REASON, FieldFormat, FloatArray
+from aatoolkit.sections.inference.field_formats import NO_VALUE_REASON, FieldFormat, FloatArray
+from aatoolkit.sections.inference.json_structure import RowSet
 from aatoolkit.sections.inference.words import NameMeaning, classify_name
 
 T = TypeVar("T")

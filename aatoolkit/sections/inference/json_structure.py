@@ -254,12 +254,12 @@ class JsonStructure:
         """
         list_group_count = len(row_set.list_groups)
         object_count = len(row_set.data_key_objects)
-        for steps, values in paths_and_values:
-            self._add_values(row_set, steps, values)
+        for steps, row_values in paths_and_values:
+            self._add_values(row_set, steps, row_values)
         self._add_object_row_sets(row_set, row_set.data_key_objects[object_count:])
         self._add_list_row_sets(row_set, row_set.list_groups[list_group_count:])
 
-    def _add_values(self, row_set: RowSet, steps: Steps, values: list[Any]) -> None:
+    def _add_values(self, row_set: RowSet, steps: Steps, row_values: list[Any]) -> None:
         """Add the values at one path of the rows: scalars as a column, objects field by field.
 
         Lists and objects whose keys are data are stored in ``row_set``, to become tables later.
@@ -270,29 +270,32 @@ class JsonStructure:
             The rows.
         steps : tuple of Step
             The parsed path.
-        values : list
+        row_values : list
             The value of each row, or `MISSING`.
         """
-        value_types = {*map(type, values)} - {Missing}
+        value_types = {*map(type, row_values)} - {Missing}
         if dict in value_types:
-            dicts = _keep_values_of_type(dict, values)
+            dicts = _keep_values_of_type(dict, row_values)
             present_dicts = [value for value in dicts if value is not MISSING]
             if self._has_data_keys(present_dicts, steps):
                 row_set.data_key_objects.append((steps, dicts))
             else:
-                field_names = dict.fromkeys(name for value in present_dicts for name in value)
+                field_names = dict.fromkeys(
+                    field_name for value in present_dicts for field_name in value
+                )
                 for part_names, dtype in _DTYPE_BY_FIELD_NAMES.items():
                     if {*part_names.split()} <= {*field_names}:
                         parsed_parts = parse_values(dicts, Reading(dtype, "parts"))
                         if not parsed_parts.invalid_positions:
                             row_set.columns.append((steps, dicts))
-                for name in field_names:
+                for field_name in field_names:
                     field_values = [
-                        MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
+                        MISSING if value is MISSING else value.get(field_name, MISSING)
+                        for value in dicts
                     ]
-                    self._add_values(row_set, (*steps, Field(name)), field_values)
+                    self._add_values(row_set, (*steps, Field(field_name)), field_values)
         if list in value_types:
-            list_group = ListGroup(steps, _keep_values_of_type(list, values))
+            list_group = ListGroup(steps, _keep_values_of_type(list, row_values))
             if (
                 list_group.max_length <= 1 < len(list_group.items)
                 and list_group.kinds == {"dict"}
@@ -301,7 +304,8 @@ class JsonStructure:
             ):
                 # Lists of one record at most, in row after row, are wrappers.
                 records = [
-                    MISSING if items in (MISSING, []) else items[0] for items in list_group.lists
+                    MISSING if list_items in (MISSING, []) else list_items[0]
+                    for list_items in list_group.lists
                 ]
                 self._add_values(row_set, (*steps, Position(0)), records)
             elif list_group.max_length:
@@ -310,8 +314,10 @@ class JsonStructure:
                 row_set.columns.append((steps, list_group.lists))
         scalar_types = value_types - {dict, list}
         if scalar_types - {NoneType} or (scalar_types and scalar_types == value_types):
-            scalars = [MISSING if type(value) in (dict, list) else value for value in values]
-            row_set.columns.append((steps, scalars))
+            scalar_values = [
+                MISSING if type(value) in (dict, list) else value for value in row_values
+            ]
+            row_set.columns.append((steps, scalar_values))
 
     def _split_by_fields(self, row_set: RowSet) -> None:
         """Split a table into several if its rows have different fields in each enclosing row.
@@ -322,12 +328,13 @@ class JsonStructure:
         """
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
             ancestor_keys = [
-                ancestor.row_keys[row] for row in row_set.find_enclosing_positions(ancestor)
+                ancestor.row_keys[row_position]
+                for row_position in row_set.find_enclosing_positions(ancestor)
             ]
             counts_by_path, text_counts_by_path = (
                 {
-                    path: Counter(compress(ancestor_keys, map(is_counted, values)))
-                    for path, values in row_set.columns
+                    path: Counter(compress(ancestor_keys, map(is_counted, row_values)))
+                    for path, row_values in row_set.columns
                 }
                 for is_counted in (
                     lambda value: value is not MISSING,
@@ -389,17 +396,19 @@ class JsonStructure:
             key_path = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
         kept_positions = [
             row_position
-            for row_position, row in enumerate(row_set.find_enclosing_positions(ancestor))
-            if ancestor.row_keys[row] in ancestor_keys
+            for row_position, kept_position in enumerate(row_set.find_enclosing_positions(ancestor))
+            if ancestor.row_keys[kept_position] in ancestor_keys
         ]
         new_row_set = replace(
             row_set,
-            parent_row_positions=[row_set.parent_row_positions[row] for row in kept_positions],
-            row_keys=[row_set.row_keys[row] for row in kept_positions],
+            parent_row_positions=[
+                row_set.parent_row_positions[kept_position] for kept_position in kept_positions
+            ],
+            row_keys=[row_set.row_keys[kept_position] for kept_position in kept_positions],
             kept_values_by_path={**row_set.kept_values_by_path, key_path: tuple(ancestor_keys)},
             columns=[
-                (path, [values[row] for row in kept_positions])
-                for path, values in row_set.columns
+                (path, [row_values[kept_position] for kept_position in kept_positions])
+                for path, row_values in row_set.columns
                 if path in kept_paths
             ],
         )
@@ -591,13 +600,13 @@ class JsonStructure:
         lists = [items for items in main_container[1] if isinstance(items, list)]
         first_position = int(len(containers) == 1 and _has_header_row(lists))
         rows_and_keys = [
-            (parent_row, row_key)
-            for parent_row, items in enumerate(main_container[1])
+            (parent_position, row_key)
+            for parent_position, items in enumerate(main_container[1])
             if items is not MISSING
             for row_key in (items if step_type is Entries else range(first_position, len(items)))
         ]
         steps = (*widen_to_all_elements(main_container[0]), step_type())
-        parent_positions = [parent_row for parent_row, _ in rows_and_keys]
+        parent_positions = [parent_position for parent_position, _ in rows_and_keys]
         row_keys = [row_key for _, row_key in rows_and_keys]
         containers_and_name_lists = [*containers]
         if lists_of_names is not None:
@@ -628,15 +637,19 @@ class JsonStructure:
                 if path == main_container[0] and not kept_values_by_path
                 else (*bind_to_row(path), step_type(container_index=nesting_depth)),
                 [
-                    MISSING if lists[parent_row] is MISSING else lists[parent_row][row_key]
-                    for parent_row, row_key in rows_and_keys
+                    MISSING
+                    if lists[parent_position] is MISSING
+                    else lists[parent_position][row_key]
+                    for parent_position, row_key in rows_and_keys
                 ],
             )
             for path, lists in containers_and_name_lists
         ]
         if first_position:
             header_path = (*bind_to_row(main_container[0]), Position(0), Elements())
-            header_by_row = [main_container[1][parent_row][0] for parent_row in parent_positions]
+            header_by_row = [
+                main_container[1][parent_position][0] for parent_position in parent_positions
+            ]
             row_list_group = ListGroup(steps, paths_and_values[0][1])
             paths_and_values = self._split_into_columns(
                 row_list_group, (header_path, header_by_row)
@@ -795,7 +808,7 @@ class JsonStructure:
                 field_name is None or "dict" not in list_group.kinds
             )
             # ``index_names`` is the header of ``index``.
-            closeness = (
+            path_similarity = (
                 count_shared_steps(other_list_group.steps, list_group.steps),
                 list_name in other_list_name,
             )
@@ -804,7 +817,9 @@ class JsonStructure:
                 and self.vocabulary.find_dimension(names_by_row[0]) is None
             )
             if has_header_name or (are_names_fixed and (has_mixed_kinds or has_same_name)):
-                possible_headers.append((closeness, other_list_group, field_name, names_by_row))
+                possible_headers.append(
+                    (path_similarity, other_list_group, field_name, names_by_row)
+                )
         if not possible_headers:
             return None
         _, other_list_group, field_name, names_by_row = max(
@@ -1006,8 +1021,8 @@ def _list_nonempty_values(values: Iterable[Any]) -> list[Any]:
         nonempty_value for nonempty_value in nonempty_values if isinstance(nonempty_value, dict)
     ]
     if not objects and all(isinstance(nonempty_value, list) for nonempty_value in nonempty_values):
-        items = [item for nonempty_value in nonempty_values for item in nonempty_value]
-        objects = items if {*map(type, items)} == {dict} else []
+        list_items = [item for nonempty_value in nonempty_values for item in nonempty_value]
+        objects = list_items if {*map(type, list_items)} == {dict} else []
     return objects or nonempty_values
 
 

@@ -20,8 +20,8 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.sections import Rows
 from aatoolkit.sections.column import to_snake_case
-from aatoolkit.sections.inference.axes import JsonStructure, RowSet
-from aatoolkit.sections.inference.findings import DraftColumn, DraftTable
+from aatoolkit.sections.inference.draft_tables import DraftColumn, DraftTable
+from aatoolkit.sections.inference.json_structure import JsonStructure, RowSet
 from aatoolkit.sections.inference.masks import apply_masks
 from aatoolkit.sections.inference.words import Vocabulary, to_singular
 
@@ -57,13 +57,13 @@ def find_tables(
     tables: list[DraftTable] = []
     for row_set in json_structure.row_sets:
         row_set.columns = [
-            (steps, values)
-            for steps, values in row_set.columns
+            (steps, row_values)
+            for steps, row_values in row_set.columns
             if steps not in json_structure.header_paths
         ]
         table = _create_table(row_set, vocabulary)
-        for steps, values in row_set.columns:
-            _add_column(table, steps, values, vocabulary)
+        for steps, row_values in row_set.columns:
+            _add_column(table, steps, row_values, vocabulary)
         _set_header_path(table)
         apply_masks(table)
         table.columns.sort(key=lambda column: not column.is_label)
@@ -132,7 +132,7 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
 
 
 def _add_column(
-    table: DraftTable, steps: tuple[Step, ...], values: list[Any], vocabulary: Vocabulary
+    table: DraftTable, steps: tuple[Step, ...], row_values: list[Any], vocabulary: Vocabulary
 ) -> None:
     """Add a column to a table, after finding its name and the path from the row to its values."""
     row_set = table.row_set
@@ -151,7 +151,7 @@ def _add_column(
     )
     path_words = _list_path_words(steps[first_name_step_index:])
     name_words = _list_path_words(steps[first_name_step_index:], "shell") or path_words[-1:]
-    texts = [value for value in values if type(value) is str]
+    texts = [value for value in row_values if type(value) is str]
     name = name_words[-1] if name_words else ""
     dimension = vocabulary.find_dimension(texts)
     is_label = is_in_shared_record and isinstance(steps[-1], Elements) and bool(texts)
@@ -166,7 +166,7 @@ def _add_column(
     pattern_steps = [
         type(step)() if isinstance(step, Elements | Entries) else step for step in steps
     ]
-    table.add_column(DraftColumn(name, source, format_path(pattern_steps), values, is_label))
+    table.add_column(DraftColumn(name, source, format_path(pattern_steps), row_values, is_label))
 
 
 def _set_header_path(table: DraftTable) -> None:
