@@ -222,9 +222,9 @@ def find_possible_fields(
             value == current_value for value in compared_values
         )
         lacks_single_value = current_value is None or isinstance(current_value, dict)
-        is_incomplete = total_field and current_value == "some"
+        is_count_incomplete = total_field and current_value == "some"
         is_common_to_hosts = is_same_for_hosts and not (
-            lacks_single_value or is_incomplete or lacks_complete_state
+            lacks_single_value or is_count_incomplete or lacks_complete_state
         )
         if is_path_understood or is_common_to_hosts:
             continue  # what all hosts have in common says nothing about any of them
@@ -510,9 +510,9 @@ def _score_path(
         (3, "a count and its total, by engine", is_count and response_values[0].engine),
         (1, name_reason, is_status_name and isinstance(first_value, bool | list)),
     )
-    for points, reason, is_applicable in scored_reasons:
+    for reason_score, reason, is_applicable in scored_reasons:
         if is_applicable:
-            return score + points, reason
+            return score + reason_score, reason
     return (score, name_reason) if score > 1 else (0, "")
 
 

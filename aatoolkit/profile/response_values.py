@@ -395,12 +395,14 @@ class ResponseValueSearch:
         if is_category_field or not 0 < len(words) <= _MAX_WORDS:
             return
         are_texts = all(isinstance(word, str) for word in words)
-        are_names = (
+        are_proper_names = (
             are_texts
             and all(map(_NAME_OR_DAY_PATTERN.match, words))
             and not any(map(states_missing_data, words))
         )
-        if not (are_texts or is_status_name or engine_field) or (are_names and not is_status_name):
+        if not (are_texts or is_status_name or engine_field) or (
+            are_proper_names and not is_status_name
+        ):
             return
         number_field = next(
             (
@@ -787,12 +789,12 @@ def _is_count_of_total(
         if count is None or total is None or total <= 0:
             continue
         is_day_count &= total == Scope().days
-        is_full = count == total > 2
+        is_full_count = count == total > 2
         # Pages may be read, and allowances used up, before any engine ran.
-        if not 0 <= count <= total or (is_full and not (is_measured or is_part_name)):
+        if not 0 <= count <= total or (is_full_count and not (is_measured or is_part_name)):
             return False
         record_count += 1
-        full_record_count += is_full
+        full_record_count += is_full_count
         positive_count += count > 0
     is_often_full = is_day_count or positive_count <= 2 * full_record_count
     return is_often_full and 0 < full_record_count < record_count
@@ -800,8 +802,8 @@ def _is_count_of_total(
 
 def _is_flag_or_short_text(value: Any) -> bool:
     """Return whether a value is a boolean or a short text, and not the address of a site."""
-    is_short = isinstance(value, str | bool) and len(str(value)) <= _MAX_WORD_LENGTH
-    return is_short and "://" not in str(value) and not _HOST_PATTERN.fullmatch(str(value))
+    is_short_text = isinstance(value, str | bool) and len(str(value)) <= _MAX_WORD_LENGTH
+    return is_short_text and "://" not in str(value) and not _HOST_PATTERN.fullmatch(str(value))
 
 
 def _is_text_in(value: Any, texts: Collection[str]) -> bool:

@@ -183,8 +183,8 @@ class WordMeanings:
         is_unknown_flag = not (
             BOOLEAN_WORDS.isdisjoint(meaning_by_text) or has_word_of(self._key, "place")
         )
-        is_doubtful = is_unknown_flag or "not_applicable" in meaning_by_text.values()
-        if are_all_incomplete or (is_doubtful and {*self._words_by_engine} == {""}):
+        is_meaning_doubtful = is_unknown_flag or "not_applicable" in meaning_by_text.values()
+        if are_all_incomplete or (is_meaning_doubtful and {*self._words_by_engine} == {""}):
             # That something applies, or a flag of unknown name, does not say that it was measured.
             return {
                 text: NO_MEANING
@@ -280,24 +280,24 @@ class WordMeanings:
             is_about_engine = engines_with_text and status_word.term == "not_applicable"
             # A vague word for all of the response, in which there are always numbers.
             is_vague_word = status_word.strength < STRONG or status_word.term == "unavailable"
-            is_contradicted = is_vague_word and not (
+            is_vague_for_all_data = is_vague_word and not (
                 engines_with_text or is_with_and_without_numbers or self._is_count
             )
-            is_partial = (
+            means_partial = (
                 has_numbers_beside
                 and not is_about_engine
-                and (means_missing or " " in text or self._is_in_rows or is_contradicted)
+                and (means_missing or " " in text or self._is_in_rows or is_vague_for_all_data)
             )
-            return "partial" if is_partial else status_word.term
+            return "partial" if means_partial else status_word.term
         if has_numbers_flags == {False}:
             if all(self._inactive_flags_by_word[text]):
                 return "not_run"
             # If several engines that ran have only this word, it does not apply to such engines.
             is_only_word = all(self._words_by_engine[name] == {text} for name in engines_with_text)
-            is_inapplicable = is_only_word and len(engines_with_text) > 1 and not self._is_list
+            does_not_apply = is_only_word and len(engines_with_text) > 1 and not self._is_list
             return (
                 "not_applicable"
-                if is_inapplicable
+                if does_not_apply
                 else _find_term_of_availability(read_known_flag_availability(False, self._key))
             )
         if text == "null":  # a reason that is not there denies nothing
@@ -369,12 +369,12 @@ def _split_by_word(response_value: ResponseValue) -> Iterator[ResponseValue]:
             is_timestamp = isinstance(word_or_number, str) and TIMESTAMP_PATTERN.fullmatch(
                 word_or_number
             )
-            is_share = (
+            may_be_share = (
                 word_or_number in number_values
                 and max_number in (1.0, 100, 10_000)
                 and 0 < word_or_number < max_number
             )
-            word_or_number = "*" if is_timestamp or is_share else word_or_number
+            word_or_number = "*" if is_timestamp or may_be_share else word_or_number
             yield ResponseValue(
                 word_or_number,
                 is_measured_by_engine.get(name),

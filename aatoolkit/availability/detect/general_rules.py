@@ -470,9 +470,9 @@ def read_explaining_keys(response_scan: ResponseScan, parent: Member) -> set[str
             )
         elif isinstance(value, dict) and statement_kind != "reason":
             statement_kind = ""
-        is_statement = statement_kind and isinstance(value, bool | str | dict)
+        may_be_statement = statement_kind and isinstance(value, bool | str | dict)
         if (
-            not is_statement
+            not may_be_statement
             or explained_key is None
             or explained_key == key
             or has_word_of(explained_key, "business")
@@ -814,7 +814,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     error_value: Any = None
     if is_word_of(key, "error"):
-        error_value = value if _is_error(value) else None
+        error_value = value if _describes_error(value) else None
     elif key in ("success", "ok"):
         error_value = parent_object if value is False else None
     elif key == "status":
@@ -824,8 +824,8 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         is_error_word = isinstance(value, str) and find_status_word(value) == find_status_word(
             "error"
         )
-        is_explained = is_error_word and len(parent_object) <= 6 and find_reason(parent_object)
-        error_value = parent_object if has_error_code or is_explained else None
+        has_reason = is_error_word and len(parent_object) <= 6 and find_reason(parent_object)
+        error_value = parent_object if has_error_code or has_reason else None
     elif find_absence_status_word(sibling_texts):
         error_fields = {fold(field_name): item for field_name, item in parent_object.items()}
         if key != "code":
@@ -835,7 +835,9 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
                 if re.match("error|fault", field_name)
             }
         error_value = (
-            (parent_object if key == "code" else error_fields) if _is_error(error_fields) else None
+            (parent_object if key == "code" else error_fields)
+            if _describes_error(error_fields)
+            else None
         )
     if error_value is None:
         return None
@@ -875,18 +877,18 @@ def _is_partial_error(response_scan: ResponseScan, path: Any) -> bool:
     ``data``: then ``data`` itself is incomplete.
     """
     data_object = response_scan.document.get("data")
-    is_graphql = isinstance(data_object, dict) and isinstance(path, list) and path[:1] != []
-    is_in_data = is_graphql and path[0] in data_object
+    is_graphql_error = isinstance(data_object, dict) and isinstance(path, list) and path[:1] != []
+    is_in_data = is_graphql_error and path[0] in data_object
     return isinstance(path, str) or bool(path and response_scan.nonzero_flags and not is_in_data)
 
 
-def _is_error(value: Any) -> bool:
+def _describes_error(value: Any) -> bool:
     """Return whether a text, list or object under a key such as ``error`` describes an error."""
     if isinstance(value, str):
         return bool(value.strip())
     if isinstance(value, list):
         return bool(value) and all(
-            isinstance(item, str | dict) and _is_error(item) for item in value
+            isinstance(item, str | dict) and _describes_error(item) for item in value
         )
     folded_keys = {fold(name) for name in value}
     text_keys = folded_keys & {"message", "detail", "title", "description"}
@@ -942,7 +944,7 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
     )
 
 
-def _read_message(response_scan: ResponseScan, member: Member) -> RuleResult:
+def _store_prose_message(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Store a message to read it later, if the response has no data; return whether it has none."""
     if response_scan.has_no_data:
         response_scan.prose_messages.append(member)
@@ -1020,7 +1022,7 @@ ENVELOPE_RULES = (
          _read_service_messages),
     GeneralRule("statement", score_availability_key, {str}, read_availability_statement),
     GeneralRule("status", lambda key: matches_form(key, "stage"), {str}, _read_job_status),
-    GeneralRule("reason", lambda key: is_word_of(key, "message"), {str}, _read_message),
+    GeneralRule("reason", lambda key: is_word_of(key, "message"), {str}, _store_prose_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason", {str}, _read_named_reason),
     GeneralRule("reason", find_availability_of_listed, {dict}, _read_named_reason),
     GeneralRule("map", _may_list_names, {dict, list}, read_names_without_data),
