@@ -44,6 +44,7 @@ from aatoolkit.client.reading import (
 )
 from aatoolkit.errors import (
     ArgumentError,
+    BadRequest,
     NotAuthorized,
     NotCached,
     NotVisible,
@@ -592,8 +593,8 @@ class Project(NameSuggestionMixin):
         ------
         ScopeError
             If there is no such section or filter.
-        NotAuthorized, NotVisible
-            If every section failed for this same reason.
+        BadRequest, NotAuthorized, NotVisible
+            If every section failed for this same reason, such as an unknown engine.
 
         Examples
         --------
@@ -610,7 +611,7 @@ class Project(NameSuggestionMixin):
             workers=self.client.workers,
             progress=progress,
         )
-        raise_if_all_refused(dataset, NotAuthorized, NotVisible)
+        raise_if_all_refused(dataset, BadRequest, NotAuthorized, NotVisible)
         return dataset
 
     def combined(

@@ -147,6 +147,8 @@ def test_one_section_and_several_are_told_apart(project: Any, scripted: Any) -> 
         acme.read(["domains", "urls"])
     assert scripted.requests == []
     assert list(acme.read_all("domains")) == ["domains"]
+    with pytest.raises(errors.BadRequest, match="chatgtp"):
+        aa.demo().read_all(["urls", "domains"], engine="chatgtp")
     assert list(acme.read_all(["urls", "domains"], aa.Scope(days=7))) == ["urls", "domains"]
 
 
