@@ -67,7 +67,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Statement:
-    """Whether some rows of a table or column could be measured.
+    """A statement on some rows of a table or column: could they be measured, and if not, why?
 
     Parameters
     ----------

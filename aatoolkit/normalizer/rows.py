@@ -19,7 +19,7 @@ import pandas as pd
 from aatoolkit._util.dtypes import TEMPORAL_DTYPES
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import join_some, to_json_text
-from aatoolkit.availability.detect import is_sample_size
+from aatoolkit.availability.detect import is_sample_size_key
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.coerce import hashable_key
 from aatoolkit.jsontree.decode import check_json_value
@@ -149,7 +149,7 @@ def _is_measure(table: Table, column: Column) -> bool:
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
     field_names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
-    return not is_sample_size(field_names[-1] if field_names else "")
+    return not is_sample_size_key(field_names[-1] if field_names else "")
 
 
 @lru_cache(maxsize=8192)

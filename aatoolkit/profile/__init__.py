@@ -10,9 +10,9 @@ The modules:
 - ``asking`` sends the requests
 - ``drafting`` makes the draft
 - ``section_draft`` lets a person review the draft, section by section
-- ``occurrences`` collects the values that may say which data are missing
+- ``response_values`` collects the values that may say which data are missing
 - ``word_meanings`` guesses what the texts among them mean
-- ``candidates`` chooses the likeliest fields, with a reason for each
+- ``possible_fields`` chooses the likeliest fields, with a reason for each
 - ``confirming`` asks a person about these fields
 - ``checking`` compares a service with its saved profile
 

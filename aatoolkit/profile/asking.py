@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.lexicon import fold, tokens, words_of
-from aatoolkit.availability.detect.words import STRONG, read_object_state
+from aatoolkit.availability.detect.words import STRONG, read_object_availability
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Cause
 from aatoolkit.client.options import read_scope_options
 from aatoolkit.client.reading import progress_bar, run_in_order
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import Field, list_leaf_paths_and_texts
 from aatoolkit.payload import Payload, Request
-from aatoolkit.profile.occurrences import value_at
+from aatoolkit.profile.response_values import find_value_at
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.words import STEMS_BY_FILTER, iter_named_values
@@ -234,18 +234,18 @@ def _store_results(
         if request.section is None:
             combined_document = _index_by_section(payload_or_error.json, responses.documents)
             document_by_section = {
-                name: value_at(combined_document, [*map(Field, path)])
-                for name, path in section_paths.items()
+                section_name: find_value_at(combined_document, [*map(Field, path)])
+                for section_name, path in section_paths.items()
             }
-        for name, document in document_by_section.items():
-            if document is None or name is None:
+        for section_name, document in document_by_section.items():
+            if document is None or section_name is None:
                 continue
             if request.host:
-                responses.by_host.setdefault(request.host, {}).setdefault(name, document)
+                responses.by_host.setdefault(request.host, {}).setdefault(section_name, document)
             elif request.purpose == _UNMEASURED_PURPOSE:
-                responses.unmeasured.setdefault(name, document)
+                responses.unmeasured.setdefault(section_name, document)
             else:
-                responses.by_engines.setdefault(name, {})[request.scope.engine] = document
+                responses.by_engines.setdefault(section_name, {})[request.scope.engine] = document
 
 
 def _fetch_all(
@@ -293,8 +293,8 @@ def _fetch_all(
             result_by_request[request] = error
 
     worker_count = max(min(project.client.workers, len(requests)), 1)
-    fetches = run_in_order(fetch, requests, worker_count, deadline=deadline)
-    with closing(fetches) as finished_fetches:
+    fetch_iterator = run_in_order(fetch, requests, worker_count, deadline=deadline)
+    with closing(fetch_iterator) as finished_fetches:
         try:
             progress_fetches = progress_bar(
                 finished_fetches, progress, total=len(requests), unit="response"
@@ -336,12 +336,12 @@ def _find_section_paths(
         Maps the name of a section to the path of its JSON, as field names.
     """
     path_by_section: dict[str, tuple[str, ...]] = {}
-    for path, value in _iter_containers(_index_by_section(combined_document, documents), ()):
+    for path, container in _iter_containers(_index_by_section(combined_document, documents), ()):
         section_name = next((key for key in reversed(path) if key in documents), None)
         if (
             section_name is not None
             and section_name not in path_by_section
-            and _measure_value_overlap(value, documents[section_name]) >= _MIN_VALUE_OVERLAP
+            and _measure_value_overlap(container, documents[section_name]) >= _MIN_VALUE_OVERLAP
         ):
             path_by_section[section_name] = path
     return path_by_section
@@ -362,7 +362,7 @@ def _index_by_section(value: Any, section_names: Collection[str]) -> Any:
     """
     if isinstance(value, dict):
         return {key: _index_by_section(item, section_names) for key, item in value.items()}
-    item_sections = [
+    section_name_of_items = [
         next(
             (
                 name
@@ -375,10 +375,12 @@ def _index_by_section(value: Any, section_names: Collection[str]) -> Any:
         for item in (value if isinstance(value, list) else ())
     ]
     # One item may also be the engine `google_ai_overview`.
-    if "" in item_sections or len({*item_sections}) < max(len(item_sections), 2):
+    if "" in section_name_of_items or len({*section_name_of_items}) < max(
+        len(section_name_of_items), 2
+    ):
         return value
-    items = (_index_by_section(item, section_names) for item in value)
-    return dict(zip(item_sections, items, strict=True))
+    indexed_items = (_index_by_section(item, section_names) for item in value)
+    return dict(zip(section_name_of_items, indexed_items, strict=True))
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -405,10 +407,10 @@ def _measure_value_overlap(document: Any, other_document: Any) -> float:
     >>> _measure_value_overlap({"a": 1, "b": 2}, {"a": 1, "b": 3})
     0.5
     """
-    leaf_counts = Counter(list_leaf_paths_and_texts(document, "$"))
-    other_leaf_counts = Counter(list_leaf_paths_and_texts(other_document, "$"))
-    return (leaf_counts & other_leaf_counts).total() / max(
-        leaf_counts.total(), other_leaf_counts.total(), 1
+    count_by_leaf = Counter(list_leaf_paths_and_texts(document, "$"))
+    other_count_by_leaf = Counter(list_leaf_paths_and_texts(other_document, "$"))
+    return (count_by_leaf & other_count_by_leaf).total() / max(
+        count_by_leaf.total(), other_count_by_leaf.total(), 1
     )
 
 
@@ -470,9 +472,9 @@ def _plan_further_requests(
             ]
         )
     if inactive_engines:
-        scope = Scope(engine=(inactive_engines[0],))
+        inactive_engine_scope = Scope(engine=(inactive_engines[0],))
         request_groups += [
-            [PlannedRequest(section_name, scope, _UNMEASURED_PURPOSE)]
+            [PlannedRequest(section_name, inactive_engine_scope, _UNMEASURED_PURPOSE)]
             for section_name in section_names
         ]
     planned_requests: list[PlannedRequest] = []
@@ -513,7 +515,9 @@ def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
     """
     options = read_scope_options(project.host, payload, project.client._options)
     values_by_filter = {
-        name: [*options.values(name)] for name in FILTERS if name not in options.unknown
+        filter_name: [*options.values(filter_name)]
+        for filter_name in FILTERS
+        if filter_name not in options.unknown
     }
     if {*values_by_filter.get("engine", ())} == {*chain(*find_engines(payload.json))}:
         del values_by_filter["engine"]  # in the raw response they have their states
@@ -543,18 +547,18 @@ def find_engines(options_json: Any) -> tuple[list[str], list[str]]:
     inactive_engines: list[str] = []
     unconfigured_engines: list[str] = []
     for engine_record in _find_engine_records(options_json):
-        target_engines = active_engines
+        engines_of_same_state = active_engines
         run_values = [value for key, value in engine_record.items() if "run" in to_snake_case(key)]
-        availability = read_object_state(engine_record, STRONG) or UNKNOWN
+        availability = read_object_availability(engine_record, STRONG) or UNKNOWN
         if availability.cause == Cause.NOT_CONFIGURED and any(run_values):
             availability = UNKNOWN  # it was switched off after it had run
         if availability.cause == Cause.NOT_CONFIGURED:
-            target_engines = unconfigured_engines
+            engines_of_same_state = unconfigured_engines
         elif availability.status in EMPTY or (
             run_values and all(value is None for value in run_values)
         ):
-            target_engines = inactive_engines
-        target_engines += _list_engine_names(engine_record)[:1]
+            engines_of_same_state = inactive_engines
+        engines_of_same_state += _list_engine_names(engine_record)[:1]
     return active_engines, inactive_engines + unconfigured_engines
 
 
@@ -602,10 +606,12 @@ def _find_engine_records(options_json: Any) -> list[dict[str, Any]]:
     >>> _find_engine_records({"models": ["atlas", {"id": "boreal", "runs": 3}]})
     [{'id': 'atlas'}, {'id': 'boreal', 'runs': 3}]
     """
-    for name, value in iter_named_values(options_json):
+    for field_name, value in iter_named_values(options_json):
         records = value if isinstance(value, list) else []
-        if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):
-            records = [{"id": key, **engine} for key, engine in value.items()]
-        if records and any(stem in name for stem in STEMS_BY_FILTER["engine"]):
+        if isinstance(value, dict) and all(
+            isinstance(engine_record, dict) for engine_record in value.values()
+        ):
+            records = [{"id": key, **engine_record} for key, engine_record in value.items()]
+        if records and any(stem in field_name for stem in STEMS_BY_FILTER["engine"]):
             return [record if isinstance(record, dict) else {"id": record} for record in records]
     return []

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.show import DisplayOptions, show_as
 from aatoolkit._util.text import join_some
 from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect import detect, read_word, to_json_text
+from aatoolkit.availability.detect import detect, read_status_text, to_json_text
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import AAToolkitError, find_near_matches, suggest_names
 from aatoolkit.jsontree.paths import (
@@ -73,14 +73,16 @@ def describe_baseline(
         from each of its columns of shares to the median.
     """
     baseline: dict[str, Any] = {}
-    for name, payload in payloads.items():
+    for section_name, payload in payloads.items():
         with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none
-            tables = _normalize_without_warnings(sections[name], payload)
-            drift = sorted([kind, path] for kind, path, *_ in _list_differences(tables))
-            if drift:
-                baseline.setdefault("drift", {})[name] = drift
-            medians = _find_share_medians(sections[name], tables)
-            baseline.setdefault("medians", {}).update(medians)
+            tables = _normalize_without_warnings(sections[section_name], payload)
+            drift_kinds_and_paths = sorted(
+                [drift_kind, path] for drift_kind, path, *_ in _list_differences(tables)
+            )
+            if drift_kinds_and_paths:
+                baseline.setdefault("drift", {})[section_name] = drift_kinds_and_paths
+            medians_by_table = _find_share_medians(sections[section_name], tables)
+            baseline.setdefault("medians", {}).update(medians_by_table)
     return baseline
 
 
@@ -106,11 +108,11 @@ def find_optional_paths(analysis: SectionAnalysis, responses: Iterable[Any]) -> 
     }
     for response in responses:
         with suppress(AAToolkitError):  # a text in the place of data lacks nothing
-            differences = _list_differences(
+            response_differences = _list_differences(
                 _normalize_without_warnings(analysis.declaration, response)
             )
             optional_paths |= {
-                path for drift_kind, path, *_ in differences if drift_kind == "absent"
+                path for drift_kind, path, *_ in response_differences if drift_kind == "absent"
             }
     field_paths = {column.path for column in columns}
     for parent_steps in sorted({parse_path(path)[:-1] for path in optional_paths} - {()}, key=len):
@@ -156,19 +158,25 @@ def check(
     import pandas as pd
 
     profile = Profile.load(profile)
-    rows = [
-        (name, *difference)
-        for name in sections or profile.names
-        for difference in _find_differences(profile, project, name)
+    difference_rows = [
+        (section_name, *difference)
+        for section_name in sections or profile.names
+        for difference in _find_differences(profile, project, section_name)
     ]
     column_names = ["section", "change", "path", "count", "example"]
-    frame = pd.DataFrame(rows, columns=column_names, dtype="string")
+    difference_frame = pd.DataFrame(difference_rows, columns=column_names, dtype="string")
     # Only here: a selection of changes that is empty does not mean that there are none.
-    no_change_text = "" if rows else "nothing changed: the responses are as the profile says"
-    return show_as(frame.astype({"count": "Int64"}), DisplayOptions(if_empty=no_change_text))
+    no_change_text = (
+        "" if difference_rows else "nothing changed: the responses are as the profile says"
+    )
+    return show_as(
+        difference_frame.astype({"count": "Int64"}), DisplayOptions(if_empty=no_change_text)
+    )
 
 
-def _find_differences(profile: Profile, project: Project, name: str) -> Iterator[ProfileDifference]:
+def _find_differences(
+    profile: Profile, project: Project, section_name: str
+) -> Iterator[ProfileDifference]:
     """Request a section, and yield the differences of its response from the profile.
 
     Yields
@@ -177,26 +185,27 @@ def _find_differences(profile: Profile, project: Project, name: str) -> Iterator
         The kind of a difference, its path, how often it occurs, and an example value or None.
     """
     try:
-        payload = project.fetch(name, refresh=not project.client.offline)
-        tables = _normalize_without_warnings(profile[name], payload)
+        payload = project.fetch(section_name, refresh=not project.client.offline)
+        tables = _normalize_without_warnings(profile[section_name], payload)
     except AAToolkitError as error:
         yield "not read", "$", 1, str(error)
         return
-    previous_drift = [
-        [*kind_and_path] for kind_and_path in profile.baseline.get("drift", {}).get(name, ())
+    previous_kinds_and_paths = [
+        [*kind_and_path]
+        for kind_and_path in profile.baseline.get("drift", {}).get(section_name, ())
     ]
     yield from (
         difference
         for difference in _list_differences(tables)
-        if [*difference[:2]] not in previous_drift
+        if [*difference[:2]] not in previous_kinds_and_paths
     )
-    old_medians = profile.baseline.get("medians")
-    if old_medians is None:
+    old_medians_by_table = profile.baseline.get("medians")
+    if old_medians_by_table is None:
         return
-    for table_name, medians in _find_share_medians(profile[name], tables).items():
-        for column_name, median in medians.items():
+    for table_name, median_by_column in _find_share_medians(profile[section_name], tables).items():
+        for column_name, median in median_by_column.items():
             column_label = f"{table_name}.{column_name}"
-            old_median = old_medians.get(table_name, {}).get(column_name, 0.0)
+            old_median = old_medians_by_table.get(table_name, {}).get(column_name, 0.0)
             if median is None and old_median is not None:
                 yield "no values any more", column_label, 1, None
             median_ratio = median / old_median if median and old_median else 1
@@ -213,15 +222,15 @@ def _find_share_medians(section: Section, tables: Tables) -> dict[str, dict[str,
         Maps each table to a dict from column to median. A column in which all values are missing is
         listed with None, whatever its kind.
     """
-    medians: dict[str, dict[str, float | None]] = {}
+    medians_by_table: dict[str, dict[str, float | None]] = {}
     for table in section:
         for column in table.columns:
-            values = tables[table.name][column.name].dropna()
+            column_values = tables[table.name][column.name].dropna()
             is_share = (column.unit or "").startswith("fraction")
-            if is_share if len(values) else len(tables[table.name]):
-                median = float(f"{abs(values).median():.2g}") if len(values) else None
-                medians.setdefault(table.name, {})[column.name] = median
-    return medians
+            if is_share if len(column_values) else len(tables[table.name]):
+                median = float(f"{abs(column_values).median():.2g}") if len(column_values) else None
+                medians_by_table.setdefault(table.name, {})[column.name] = median
+    return medians_by_table
 
 
 def _normalize_without_warnings(section: Section, payload: Any) -> Tables:
@@ -248,7 +257,10 @@ def _list_differences(tables: Tables) -> list[ProfileDifference]:
 
 
 def find_rule_problem(
-    rule: Rule, responses: Sequence[Any], headers: Mapping[str, str], candidate_paths: Sequence[str]
+    rule: Rule,
+    responses: Sequence[Any],
+    headers: Mapping[str, str],
+    possible_field_paths: Sequence[str],
 ) -> str | None:
     """Return a message if a rule finds no value that it can interpret, else None.
 
@@ -260,7 +272,7 @@ def find_rule_problem(
         The decoded JSON of the responses.
     headers : mapping of str to str
         The HTTP headers of the first response.
-    candidate_paths : sequence of str
+    possible_field_paths : sequence of str
         Paths that the message may suggest instead.
 
     Examples
@@ -273,7 +285,7 @@ def find_rule_problem(
     "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[]' or 'rivit[].lkm'?"
     """
     for meaning in rule.words.values():
-        if meaning != NO_MEANING and read_word(meaning).status == Status.UNKNOWN:
+        if meaning != NO_MEANING and read_status_text(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(ALLOWED_MEANINGS)}"
     for response_position, response in enumerate(responses):
         with warnings.catch_warnings(action="ignore"):
@@ -282,32 +294,33 @@ def find_rule_problem(
         statuses = (signal.availability.status for signal in signals if signal.rule == rule.name)
         if any(status != Status.UNKNOWN for status in statuses):
             return None
-    values = [value for name, value in headers.items() if name.lower() == rule.header]
+    values_at_path = [value for name, value in headers.items() if name.lower() == rule.header]
     if rule.kind != "header":
         # A column of a grid is not in each of its rows by name, so its rows stand for it.
         steps = [step for step in parse_pattern(rule.at) if not isinstance(step, NamedColumn)]
         path_values = Vector(responses).descend(steps).values
-        values = [value for value in path_values if value is not MISSING]
-    if not values:
-        paths = {
+        values_at_path = [value for value in path_values if value is not MISSING]
+    if not values_at_path:
+        response_paths = {
             re.sub(r"\[\d+\]", "[]", path)[2:]
             for response in responses
             for path, _ in list_leaf_paths_and_texts(response, "$")
         }
         similar_paths = find_near_matches(
-            rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
+            rule.at,
+            sorted({*response_paths, *(path.rpartition(".")[0] for path in response_paths)}),
         )
-        candidate_hint = (
-            f"candidates of the section: {join_some(candidate_paths)}" if candidate_paths else ""
+        possible_fields_text = (
+            f"possible fields: {join_some(possible_field_paths)}" if possible_field_paths else ""
         )
         suggestion = (
-            f"{suggest_names(similar_paths)} {candidate_hint}".strip()
+            f"{suggest_names(similar_paths)} {possible_fields_text}".strip()
             or "look at the response for its fields"
         )
         return f"no response has {rule.at!r}; {suggestion}" if responses else None
-    if NO_MEANING in (rule.meaning_of(value)[0] for value in values):
+    if NO_MEANING in (rule.meaning_of(value)[0] for value in values_at_path):
         return None
-    value_texts = dict.fromkeys(to_json_text(value)[:80] for value in values)
+    value_texts = dict.fromkeys(to_json_text(value)[:80] for value in values_at_path)
     return (
         f"none of the values of {rule.at!r} is known: {', '.join([*value_texts][:_MAX_EXAMPLES])}; "
         f"say what they mean as words=, with {', '.join(ALLOWED_MEANINGS)}, or which field says "

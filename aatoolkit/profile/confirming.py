@@ -11,16 +11,16 @@ from typing import Any
 from aatoolkit.availability.detect import to_json_text
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import ArgumentError
-from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import ALLOWED_MEANINGS
+from aatoolkit.profile.possible_fields import PossibleStatusField
 from aatoolkit.profile.section_draft import SectionDraft, propose_rule
 
 _ACCEPTED_ANSWERS = ("y", "yes", "n", "no", "s", "skip", "q", "quit")
-_ANSWER_PROMPT = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
+_ANSWER_PROMPT = "[y]es, [n]o, next field, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 
 @dataclass
-class PlaceQuestion:
+class FieldQuestion:
     """A question to a person: do the values of this field say that data are missing?
 
     Answer it by `confirm` (yes) or `reject` (no). Correct ``words`` before, if necessary.
@@ -29,7 +29,7 @@ class PlaceQuestion:
     ----------
     section : SectionDraft
         The guessed tables of the section. The answer is stored there.
-    place : Candidate
+    field : PossibleStatusField
         The field: its path ``at``, its ``value``, and the reason for the question, ``why``.
     rule : dict
         The arguments of the `aatoolkit.sections.Rule` that would read the field.
@@ -39,7 +39,7 @@ class PlaceQuestion:
     """
 
     section: SectionDraft
-    place: Candidate
+    field: PossibleStatusField
     rule: dict[str, Any]
 
     @property
@@ -49,7 +49,9 @@ class PlaceQuestion:
         return words
 
     def confirm(self) -> None:
-        """Answer yes: the field and similar ones are read from now on, to find missing data.
+        """Answer yes: from now on, this field and similar fields say which data are missing.
+
+        The meanings in ``words`` are used for all of these fields.
 
         Raises
         ------
@@ -57,8 +59,8 @@ class PlaceQuestion:
             If a meaning in ``words`` is neither a status nor a cause.
         """
         self.section.set_rule(**self.rule)
-        for candidate in self.place.similar_candidates:
-            rule_arguments = propose_rule(candidate)
+        for possible_field in self.field.similar_fields:
+            rule_arguments = propose_rule(possible_field)
             meaning_by_word = {
                 word: self.words.get(word, meaning)
                 for word, meaning in rule_arguments["words"].items()
@@ -67,15 +69,15 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule_arguments, "words": meaning_by_word})
 
     def reject(self) -> None:
-        """Answer no: this field and similar ones are ignored from now on."""
-        for rule_arguments in (self.rule, *map(propose_rule, self.place.similar_candidates)):
+        """Answer no: from now on, this field and similar fields are ignored."""
+        for rule_arguments in (self.rule, *map(propose_rule, self.field.similar_fields)):
             with suppress(ArgumentError):
                 self.section.set_rule(**{**rule_arguments, "words": {"*": NO_MEANING}})
 
     def __str__(self) -> str:
-        paths = " and ".join(place.at for place in (self.place, *self.place.similar_candidates))
+        paths = " and ".join(field.at for field in (self.field, *self.field.similar_fields))
         lines = [f"{self.section.name}: does {paths} state what was measured?"]
-        lines += [f"  there: {to_json_text(self.place.value)[:80]}", f"  why:   {self.place.why}"]
+        lines += [f"  there: {to_json_text(self.field.value)[:80]}", f"  why:   {self.field.why}"]
         lines += [f"  {word!r} means {meaning}" for word, meaning in self.words.items()]
         return "\n".join(lines)
 
@@ -84,7 +86,7 @@ class Confirmation:
     """The open questions to a person: which fields say that data are missing?
 
     `Draft.confirm` returns it. Answer the questions in a notebook with `widget`, in a terminal with
-    `ask`, or iterate over them: each is a `PlaceQuestion`. Answered questions are not asked again.
+    `ask`, or iterate over them: each is a `FieldQuestion`. Answered questions are not asked again.
 
     Parameters
     ----------
@@ -95,19 +97,21 @@ class Confirmation:
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
         self._draft = draft
 
-    def __iter__(self) -> Iterator[PlaceQuestion]:
+    def __iter__(self) -> Iterator[FieldQuestion]:
         sections = [
             section
             for section in self._draft.values()
-            if section.candidates
+            if section.possible_fields
             and all({*rule.words.values()} == {NO_MEANING} for rule in section.analysis.rules)
         ]
-        for section in sorted(sections, key=lambda section: -section.candidates[0].score):
-            for place, rule_arguments in zip(section.candidates, section.proposals(), strict=True):
+        for section in sorted(sections, key=lambda section: -section.possible_fields[0].score):
+            for possible_field, rule_arguments in zip(
+                section.possible_fields, section.proposals(), strict=True
+            ):
                 if rule_arguments["at"] not in {
                     existing_rule.at for existing_rule in section.analysis.rules
                 }:
-                    yield PlaceQuestion(section, place, rule_arguments)
+                    yield FieldQuestion(section, possible_field, rule_arguments)
 
     def ask(
         self,
@@ -180,19 +184,19 @@ class Confirmation:
         """
         import ipywidgets as w
 
-        box = w.VBox()
+        question_box = w.VBox()
         questions = iter(self)
 
         def show_next_question() -> None:
             """Show the next question, or a text that there are no more."""
             question = next(questions, None)
             if question is None:
-                box.children = [w.HTML("Nothing more to confirm.")]
+                question_box.children = [w.HTML("Nothing more to confirm.")]
                 return
             title_widget = w.HTML("<br>".join(escape(str(question)).splitlines()[:3]))
-            meanings = sorted({*ALLOWED_MEANINGS, *question.words.values()})
+            allowed_meanings = sorted({*ALLOWED_MEANINGS, *question.words.values()})
             menu_by_word = {
-                word: w.Dropdown(description=word[:40], options=meanings, value=meaning)
+                word: w.Dropdown(description=word[:40], options=allowed_meanings, value=meaning)
                 for word, meaning in question.words.items()
             }
             yes_button = w.Button(description="Yes")
@@ -206,14 +210,18 @@ class Confirmation:
 
             yes_button.on_click(answer)
             no_button.on_click(answer)
-            box.children = [title_widget, *menu_by_word.values(), w.HBox([yes_button, no_button])]
+            question_box.children = [
+                title_widget,
+                *menu_by_word.values(),
+                w.HBox([yes_button, no_button]),
+            ]
 
         show_next_question()
-        return box
+        return question_box
 
     def __repr__(self) -> str:
         lines = [
-            f"{question.section.name}  {question.place.at}  {question.place.why}"
+            f"{question.section.name}  {question.field.at}  {question.field.why}"
             for question in self
         ]
         return "\n".join(lines) or "nothing to confirm"

@@ -21,14 +21,14 @@ from aatoolkit.profile.asking import (
     find_engine_labels,
     find_engines,
 )
-from aatoolkit.profile.candidates import (
-    count_meanings,
-    find_candidates,
-    find_emptied_paths,
-)
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
-from aatoolkit.profile.occurrences import ResponseStructure
+from aatoolkit.profile.possible_fields import (
+    count_meanings,
+    find_emptied_paths,
+    find_possible_fields,
+)
+from aatoolkit.profile.response_values import ResponseStructure
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
 from aatoolkit.sections.inference.analysis import analyse_section, apply_standard_names
 from aatoolkit.sections.inference.profile_code import format_profile
@@ -72,15 +72,15 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
         self.errors: dict[str, AAToolkitError] = dict(responses.errors)
         self.responses = responses
         self.stopped: str = responses.stopped
-        options_of_hosts = [responses.options, *responses.options_by_host.values()]
-        vocabulary = Vocabulary.from_responses(options_of_hosts, responses.documents.values())
+        options_by_host = [responses.options, *responses.options_by_host.values()]
+        vocabulary = Vocabulary.from_responses(options_by_host, responses.documents.values())
         active_and_inactive_engines = find_engines(responses.options)
         engines_by_host = {
             host: find_engines(host_options)
             for host, host_options in responses.options_by_host.items()
         }
         engine_by_label: dict[str, str] = {}
-        for host_options in reversed(options_of_hosts):
+        for host_options in reversed(options_by_host):
             engine_by_label |= find_engine_labels(host_options)
         self._items: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():
@@ -112,11 +112,11 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                     for table in analysis.declaration
                     if table.rows.header is not None
                 }
-                main_path = analysis.draft_tables[0].steps
+                main_row_path = analysis.draft_tables[0].steps
                 structure = ResponseStructure(
-                    engine_by_label, analysis.data_key_object_paths, header_paths, main_path
+                    engine_by_label, analysis.data_key_object_paths, header_paths, main_row_path
                 )
-                candidates = find_candidates(
+                possible_fields = find_possible_fields(
                     document,
                     response_by_engines,
                     *active_and_inactive_engines,
@@ -134,7 +134,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                 payload = responses.payloads.get(name)
                 headers = payload.headers if payload is not None else {}
                 self._items[name] = SectionDraft(
-                    analysis, candidates, own_responses + other_responses, headers
+                    analysis, possible_fields, own_responses + other_responses, headers
                 )
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
@@ -142,12 +142,14 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
 
         section_drafts = self._items.values()
         meaning_counts = count_meanings(
-            candidate for section_draft in section_drafts for candidate in section_draft.candidates
+            possible_field
+            for section_draft in section_drafts
+            for possible_field in section_draft.possible_fields
         )
         for section_draft in section_drafts:
-            section_draft.candidates = tuple(
-                candidate.with_commonest_meanings(meaning_counts)
-                for candidate in section_draft.candidates
+            section_draft.possible_fields = tuple(
+                possible_field.with_commonest_meanings(meaning_counts)
+                for possible_field in section_draft.possible_fields
             )
 
     def __getitem__(self, name: str) -> SectionDraft:

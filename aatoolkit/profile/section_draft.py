@@ -14,14 +14,21 @@ from aatoolkit.availability.detect import to_json_text
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import parse_values
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import find_rule_problem
+from aatoolkit.profile.possible_fields import PossibleStatusField
 from aatoolkit.sections import CURRENCY, SUM, Rule, Section
 from aatoolkit.sections.aggregation import as_rule
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import DTYPES_BY_PARSE
 from aatoolkit.sections.inference.analysis import SectionAnalysis, declare_column, rename_column
-from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, SETTLED, DraftColumn, Guess
+from aatoolkit.sections.inference.draft_tables import (
+    LIKELY,
+    OPEN,
+    PROVED,
+    SETTLED,
+    DraftColumn,
+    Guess,
+)
 from aatoolkit.sections.inference.units import find_currency_column
 
 if TYPE_CHECKING:
@@ -41,7 +48,7 @@ class SectionDraft:
     ----------
     analysis : SectionAnalysis
         The guessed tables.
-    candidates : iterable of Candidate
+    possible_fields : iterable of PossibleStatusField
         The fields that may say that data are missing.
     responses : sequence
         The JSON of the section, from one or several requests.
@@ -59,17 +66,17 @@ class SectionDraft:
     def __init__(
         self,
         analysis: SectionAnalysis,
-        candidates: Iterable[Candidate],
+        possible_fields: Iterable[PossibleStatusField],
         responses: Sequence[Any],
         headers: Mapping[str, str],
     ) -> None:
         self._responses = responses
         self._headers = headers
-        self.candidates: tuple[Candidate, ...] = tuple(candidates)
+        self.possible_fields: tuple[PossibleStatusField, ...] = tuple(possible_fields)
         analysis.watched_paths = tuple(
-            watched_candidate.at
-            for candidate in self.candidates
-            for watched_candidate in (candidate, *candidate.similar_candidates)
+            watched_field.at
+            for possible_field in self.possible_fields
+            for watched_field in (possible_field, *possible_field.similar_fields)
         )
         self.name: str = analysis.section_name
         self.notes: list[str] = analysis.notes
@@ -100,11 +107,11 @@ class SectionDraft:
             is ``settled`` if a person set both its unit and its rule. Otherwise, the less sure
             of these two decides. Columns that identify rows are not counted.
         """
-        counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
+        column_count_by_confidence = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
             if column.format.is_number and not column.is_key:
-                counts[column.confidence] += 1
-        return counts
+                column_count_by_confidence[column.confidence] += 1
+        return column_count_by_confidence
 
     @property
     def review(self) -> pd.DataFrame:
@@ -122,7 +129,7 @@ class SectionDraft:
                 column.path,
                 column.dtype,
                 column.unit.value,
-                column.rule_text,
+                column.aggregation_text,
                 column.doc,
                 column.confidence,
                 column.evidence,
@@ -130,9 +137,24 @@ class SectionDraft:
             )
             for column in self.columns()
         }
-        index = pd.MultiIndex.from_tuples(cells_by_column, names=["table", "column"])
-        names = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
-        return show_as(pd.DataFrame([*cells_by_column.values()], index, names, dtype="string"))
+        table_and_column_index = pd.MultiIndex.from_tuples(
+            cells_by_column, names=["table", "column"]
+        )
+        property_names = [
+            "path",
+            "dtype",
+            "unit",
+            "rule",
+            "meaning",
+            "confidence",
+            "evidence",
+            "example",
+        ]
+        return show_as(
+            pd.DataFrame(
+                [*cells_by_column.values()], table_and_column_index, property_names, dtype="string"
+            )
+        )
 
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **properties: Any
@@ -175,9 +197,11 @@ class SectionDraft:
             if property_name == "unit":
                 changed_column.unit = Guess(value, SETTLED, "settled by hand")
             elif property_name == "aggregate":
-                changed_column.rule = Guess(as_rule(value), SETTLED, "settled by hand")
-            elif property_name in ("scale", "doc"):
-                setattr(changed_column, property_name, value)
+                changed_column.aggregation = Guess(as_rule(value), SETTLED, "settled by hand")
+            elif property_name == "scale":
+                changed_column.scale_factor = value
+            elif property_name == "doc":
+                changed_column.doc = value
             elif property_name in ("dtype", "parse", "missing"):
                 changed_column.format = replace(changed_column.format, **{property_name: value})
             else:
@@ -185,12 +209,15 @@ class SectionDraft:
                     unknown("property", property_name, _PROPERTY_NAMES), argument=property_name
                 )
         try:
-            rule = changed_column.aggregate
-            if changed_column.unit.value == CURRENCY and rule == SUM:
-                rule = replace(rule, within=find_currency_column(changed_column))
-                changed_column.rule = replace(changed_column.rule, value=rule)
+            aggregation = changed_column.aggregate
+            if changed_column.unit.value == CURRENCY and aggregation == SUM:
+                aggregation = replace(aggregation, within=find_currency_column(changed_column))
+                changed_column.aggregation = replace(changed_column.aggregation, value=aggregation)
             column_names = old_column.draft_table.column_names
-            missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *column_names}
+            missing_names = {*(aggregation.over or ()), aggregation.by, aggregation.within} - {
+                None,
+                *column_names,
+            }
             if missing_names:
                 raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
             if name is not None and name != old_column.name and name in column_names:
@@ -207,14 +234,18 @@ class SectionDraft:
             rename_column(old_column, name)
 
     def _find_column(self, column: str, table: str | None) -> DraftColumn:
-        """Return the column whose name, path or JSON field is ``column``, as in `set`."""
-        columns = [
+        """Return the column whose name, path in the response, or JSON field is ``column``.
+
+        If ``table`` is given, only columns of this table are searched. Raise an ArgumentError if no
+        column or several columns match.
+        """
+        columns_in_scope = [
             draft_column for draft_column in self.columns() if table in (None, draft_column.table)
         ]
         for attribute_name in ("name", "path", "field_name"):
             matching_columns = [
                 draft_column
-                for draft_column in columns
+                for draft_column in columns_in_scope
                 if getattr(draft_column, attribute_name) == column
             ]
             # The main table comes first.
@@ -231,7 +262,7 @@ class SectionDraft:
                 )
             if matching_columns:
                 return matching_columns[0]
-        column_names = [draft_column.name for draft_column in columns]
+        column_names = [draft_column.name for draft_column in columns_in_scope]
         raise ArgumentError(unknown("column", column, column_names), argument="column")
 
     @property
@@ -246,21 +277,22 @@ class SectionDraft:
         """
         import pandas as pd
 
-        candidates = self.candidates
+        possible_fields = self.possible_fields
         cells_by_column = {
-            "at": [candidate.at for candidate in candidates],
-            "value": [to_json_text(candidate.value) for candidate in candidates],
-            "why": [candidate.why for candidate in candidates],
+            "at": [possible_field.at for possible_field in possible_fields],
+            "value": [to_json_text(possible_field.value) for possible_field in possible_fields],
+            "why": [possible_field.why for possible_field in possible_fields],
             "rule": [
                 f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
                 for rule in self.proposals()
             ],
         }
         for host in dict.fromkeys(
-            host for candidate in candidates for host in candidate.value_by_host
+            host for possible_field in possible_fields for host in possible_field.value_by_host
         ):
             cells_by_column[host] = [
-                to_json_text(candidate.value_by_host.get(host)) for candidate in candidates
+                to_json_text(possible_field.value_by_host.get(host))
+                for possible_field in possible_fields
             ]
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
@@ -274,7 +306,7 @@ class SectionDraft:
         list of dict
             One dict of arguments per row of `availability`.
         """
-        return [propose_rule(candidate) for candidate in self.candidates]
+        return [propose_rule(possible_field) for possible_field in self.possible_fields]
 
     def set_rule(self, **rule: Any) -> None:
         """Confirm that a field of the responses says which data are missing.
@@ -298,8 +330,10 @@ class SectionDraft:
         if rule.keys() <= {"at", "words"}:
             proposals = (
                 {**proposal, **rule, "at": proposal["at"]}
-                for candidate, proposal in zip(self.candidates, self.proposals(), strict=True)
-                if rule.get("at") in (candidate.at, proposal["at"])
+                for possible_field, proposal in zip(
+                    self.possible_fields, self.proposals(), strict=True
+                )
+                if rule.get("at") in (possible_field.at, proposal["at"])
             )
             rule = next(
                 ({**proposal, **rule, "at": proposal["at"]} for proposal in proposals), rule
@@ -323,8 +357,8 @@ class SectionDraft:
         ArgumentError
             If no response has the path, or if no value at this path gets a valid meaning.
         """
-        candidate_paths = [proposal["at"] for proposal in self.proposals()]
-        problem = find_rule_problem(rule, self._responses, self._headers, candidate_paths)
+        possible_field_paths = [proposal["at"] for proposal in self.proposals()]
+        problem = find_rule_problem(rule, self._responses, self._headers, possible_field_paths)
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)
@@ -353,13 +387,13 @@ class SectionDraft:
         for draft_table in self.analysis.draft_tables:
             lines.append(f"  {draft_table.name}  {counted(len(draft_table.columns), 'column')}")
         lines += [f"  ! {note}" for note in self.notes]
-        if self.candidates and not self.analysis.rules:
-            paths = ", ".join(candidate.at for candidate in self.candidates)
+        if self.possible_fields and not self.analysis.rules:
+            paths = ", ".join(possible_field.at for possible_field in self.possible_fields)
             lines.append(f"  ? may be about availability: {paths}; see .availability")
         return "\n".join(lines)
 
 
-def format_counts(counts: Mapping[str, int]) -> str:
+def format_counts(column_count_by_confidence: Mapping[str, int]) -> str:
     """Format the result of `SectionDraft.counts` as text.
 
     Counts of 0 are shown, too, but not that of ``settled``.
@@ -371,17 +405,17 @@ def format_counts(counts: Mapping[str, int]) -> str:
     """
     return ", ".join(
         f"{column_count} {confidence}"
-        for confidence, column_count in counts.items()
+        for confidence, column_count in column_count_by_confidence.items()
         if column_count or confidence != SETTLED
     )
 
 
-def propose_rule(candidate: Candidate) -> dict[str, Any]:
+def propose_rule(possible_field: PossibleStatusField) -> dict[str, Any]:
     """Return the arguments of a `Rule` by which a field says which data are missing.
 
     Parameters
     ----------
-    candidate : Candidate
+    possible_field : PossibleStatusField
         The field, which may say that data are missing.
 
     Returns
@@ -391,46 +425,52 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
     """
     flag_by_text = {"true": True, "false": False, "null": None}
     meaning_by_word = {
-        flag_by_text.get(word, word): meaning for word, meaning in candidate.meaning_by_word.items()
+        flag_by_text.get(word, word): meaning
+        for word, meaning in possible_field.meaning_by_word.items()
     }
-    has_engine_placeholder = any("{engine}" in word for word in candidate.meaning_by_word)
-    parent_path, _, field_name = candidate.at.rpartition(".")
-    rule_arguments: dict[str, Any] = {"at": candidate.at}
-    if isinstance(candidate.value, list):
+    has_engine_placeholder = any("{engine}" in word for word in possible_field.meaning_by_word)
+    parent_path, _, field_name = possible_field.at.rpartition(".")
+    rule_arguments: dict[str, Any] = {"at": possible_field.at}
+    if isinstance(possible_field.value, list):
         rule_arguments = {
-            "at": f"{candidate.at}[]",
+            "at": f"{possible_field.at}[]",
             "of": "engine" if has_engine_placeholder else "section",
         }
-    elif isinstance(candidate.value, dict):
-        rule_subject = None if {*candidate.at} & {*"[{"} else "engine"
-        rule_arguments = {"at": f"{candidate.at}{{}}", "of": rule_subject}
-    elif candidate.total_field and {*candidate.at}.isdisjoint("[{"):
+    elif isinstance(possible_field.value, dict):
+        row_kind = None if {*possible_field.at} & {*"[{"} else "engine"
+        rule_arguments = {"at": f"{possible_field.at}{{}}", "of": row_kind}
+    elif possible_field.total_field and {*possible_field.at}.isdisjoint("[{"):
         rule_arguments = {"at": parent_path or "$", "status": field_name}
-    elif candidate.engine_field == "{}":
+    elif possible_field.engine_field == "{}":
         rule_arguments["of"] = "engine"
-    elif candidate.engine_field:
-        rule_arguments |= {"of": "engine", "engines": candidate.engine_field}
-    elif candidate.is_about_section or has_engine_placeholder:
+    elif possible_field.engine_field:
+        rule_arguments |= {"of": "engine", "engines": possible_field.engine_field}
+    elif possible_field.is_about_section or has_engine_placeholder:
         rule_arguments["of"] = "engine" if has_engine_placeholder else "section"
-    rule_arguments |= {"total": candidate.total_field} if candidate.total_field else {}
+    rule_arguments |= {"total": possible_field.total_field} if possible_field.total_field else {}
     return {**rule_arguments, "words": meaning_by_word}
 
 
 def _check_parsed_values(column: DraftColumn) -> None:
     """Raise a ValueError if a value of a column cannot be parsed as the column's dtype."""
-    values = [None if value is MISSING else value for value in column.values]
+    json_values = [None if json_value is MISSING else json_value for json_value in column.values]
     dtype = column.format.dtype
     parse = column.format.parse
-    if column.format.year is not None or not values:
+    if column.format.year is not None or not json_values:
         return
-    invalid_rows = parse_values(
-        values, Reading(dtype, parse, None, None, column.format.missing)
+    invalid_positions = parse_values(
+        json_values, Reading(dtype, parse, None, None, column.format.missing)
     ).invalid_positions
-    if invalid_rows:
-        examples = [*dict.fromkeys(to_json_text(values[row]) for row in invalid_rows)]
+    if invalid_positions:
+        example_texts = [
+            *dict.fromkeys(
+                to_json_text(json_values[invalid_position])
+                for invalid_position in invalid_positions
+            )
+        ]
         argument_text = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
-            f"{argument_text} reads {len(values) - len(invalid_rows)} of {len(values)} values, and "
-            f"not {', '.join(examples[:3])}; say another parse=, or missing= for what stands for "
-            "none"
+            f"{argument_text} reads {len(json_values) - len(invalid_positions)} of "
+            f"{len(json_values)} values, and not {', '.join(example_texts[:3])}; say another "
+            "parse=, or missing= for what stands for none"
         )

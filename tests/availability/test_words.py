@@ -10,8 +10,12 @@ import pytest
 from signal_words import statements_in
 
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.availability.detect import detect, read_word
-from aatoolkit.availability.detect.words import AVAILABILITY_BY_TERM, find_word, find_word_in_text
+from aatoolkit.availability.detect import detect, read_status_text
+from aatoolkit.availability.detect.words import (
+    AVAILABILITY_BY_TERM,
+    find_status_word,
+    find_status_word_in_sentence,
+)
 
 WORDS_OF_LANGUAGES = json.loads(Path(__file__).with_name("words.json").read_bytes())
 
@@ -22,14 +26,14 @@ def test_words_of_each_language_are_understood_and_those_of_business_are_not() -
         (text, word)
         for case in WORDS_OF_LANGUAGES
         for text in case["texts"]
-        for word in [find_word(text) or find_word_in_text(text)]
+        for word in [find_status_word(text) or find_status_word_in_sentence(text)]
         if (word and word.term) != case["means"]
     ]
     assert wrong == []
     for case in WORDS_OF_LANGUAGES:
-        for text in filter(find_word, case["texts"]):
+        for text in filter(find_status_word, case["texts"]):
             spellings = text, text.replace("_", "-")
-            assert {*map(read_word, spellings)} == {AVAILABILITY_BY_TERM[case["means"]]}
+            assert {*map(read_status_text, spellings)} == {AVAILABILITY_BY_TERM[case["means"]]}
 
 
 NOT_MEANT = (
@@ -41,17 +45,17 @@ NOT_MEANT = (
 
 @pytest.mark.parametrize("word", [*NOT_MEANT.split("|"), 0, 1, True, ["available"]])
 def test_any_other_word_is_unknown_and_kept_verbatim(word: object) -> None:
-    assert read_word(word) == Availability(Status.UNKNOWN, None, repr(word))
-    assert read_word(word, "Its words.") == Availability(Status.UNKNOWN, None, "Its words.")
+    assert read_status_text(word) == Availability(Status.UNKNOWN, None, repr(word))
+    assert read_status_text(word, "Its words.") == Availability(Status.UNKNOWN, None, "Its words.")
 
 
 def test_a_code_names_the_cause_of_an_absence_and_prose_does_not() -> None:
-    assert read_word("unavailable", "not_connected").cause == Cause.NOT_CONNECTED
-    assert read_word("partial", "low_sample").cause == Cause.INSUFFICIENT_SAMPLE
-    assert read_word("unavailable", "It is not connected.") == Availability(
+    assert read_status_text("unavailable", "not_connected").cause == Cause.NOT_CONNECTED
+    assert read_status_text("partial", "low_sample").cause == Cause.INSUFFICIENT_SAMPLE
+    assert read_status_text("unavailable", "It is not connected.") == Availability(
         Status.UNAVAILABLE, None, "It is not connected."
     )
-    assert read_word("not_run", "not_connected").cause == Cause.NOT_RUN
+    assert read_status_text("not_run", "not_connected").cause == Cause.NOT_RUN
 
 
 # --- names of keys: without one in the vocabulary, its row fails ------------------------------

@@ -69,7 +69,7 @@ def test_no_more_keys_are_read_for_their_words_than_an_object_may_have(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    monkeypatch.setattr("aatoolkit.availability.detect.facts.echoes_request", read.append)
+    monkeypatch.setattr("aatoolkit.availability.detect.response_scan.echoes_request", read.append)
     rows = [
         {"id": str(n), **dict.fromkeys(f"{name}{n}_{m}" for m in range(100))} for n in range(40)
     ]

@@ -63,7 +63,7 @@ def test_nothing_is_applied_that_its_own_declarations_contradict():
             score["numbers"] += 1
             if proposal.unit.value is not None:
                 score["units"] += proposal.unit.value == column.unit
-                if proposal.scale != 1.0 or not agrees(proposal.unit.value, column.unit):
+                if proposal.scale_factor != 1.0 or not agrees(proposal.unit.value, column.unit):
                     wrong.append((name, proposal.path, proposal.unit.value, column.unit))
             got, wanted = proposal.aggregate, column.aggregate
             score["rules"] += got.rule == wanted.rule

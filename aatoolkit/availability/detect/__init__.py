@@ -4,7 +4,7 @@ This also works for responses with undocumented fields. The results are signals 
 is a statement of the response about its data, such as ``"status": "unavailable"``. A hint is a
 value that may be such a statement, but was not understood.
 
-``facts``
+``response_scan``
     The values of a response by path; the classes `Signal` and `Hint`.
 ``words``
     What texts, keys and objects mean, such as the text ``not_connected``.
@@ -24,8 +24,12 @@ from aatoolkit.availability.detect.detection import (
     explains_absence,
     is_availability_header,
 )
-from aatoolkit.availability.detect.facts import Hint, Signal, to_json_text
-from aatoolkit.availability.detect.words import STATUS_AND_CAUSE_BY_TERM, is_sample_size, read_word
+from aatoolkit.availability.detect.response_scan import Hint, Signal, to_json_text
+from aatoolkit.availability.detect.words import (
+    STATUS_AND_CAUSE_BY_TERM,
+    is_sample_size_key,
+    read_status_text,
+)
 from aatoolkit.sections.availability_rule import REFERENCE_RULE, Rule
 
 __all__ = [
@@ -38,7 +42,7 @@ __all__ = [
     "detect",
     "explains_absence",
     "is_availability_header",
-    "is_sample_size",
-    "read_word",
+    "is_sample_size_key",
+    "read_status_text",
     "to_json_text",
 ]

@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_datetime
-from aatoolkit.availability.detect.facts import Hint, ResponseScan, to_json_text
-from aatoolkit.availability.detect.general_rules import Entry, add_entry_signal
+from aatoolkit.availability.detect.general_rules import NamedItem, add_named_item_signal
+from aatoolkit.availability.detect.response_scan import Hint, ResponseScan, to_json_text
 from aatoolkit.availability.detect.words import (
     AVAILABLE,
     NO_MEANING,
     PARTIAL,
+    find_availability_of_listed,
+    find_engine_or_field,
     find_nonzero_flags,
-    find_target,
-    find_word,
-    find_word_in_text,
+    find_status_word,
+    find_status_word_in_sentence,
     has_numbers,
-    partial_if_measured,
-    read_word,
-    state_of_listed_names,
+    make_partial_if_measured,
+    read_status_text,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import (
@@ -88,14 +88,14 @@ def apply_rules(
         rule_values: list[RuleValue] = []
         status_steps = () if rule.kind == "header" else parse_pattern(rule.at)
         if rule.kind == "object":
-            is_plain_value, statement = (
+            is_plain_value, status_object = (
                 rule.is_bare(response_scan.document),
                 rule.find(response_scan.document, response_scan.requested_days),
             )
             status_steps = status_steps if is_plain_value else (*status_steps, Field(rule.status))
-            if statement is not None and (rules or rule.is_whole(statement)):
+            if status_object is not None and (rules or rule.is_whole(status_object)):
                 signal_count_before = len(response_scan.signals)
-                _read_status_object(response_scan, rule, statement)
+                _read_status_object(response_scan, rule, status_object)
                 if not (rule.total or is_plain_value):
                     covers_response |= len(response_scan.signals) > signal_count_before
                     continue
@@ -117,12 +117,12 @@ def apply_rules(
         for signal in response_scan.signals
     )
     has_counts = not rules or has_numbers(response_scan.document)
-    for target_availabilities, path, rule_name, value in (
+    for targets_and_availabilities, path, rule_name, value in (
         () if is_section_empty else section_statements
     ):
         availability = combine(
-            _with_cause(availability, target, availability_by_target)
-            for target, availability in target_availabilities
+            _add_known_cause(availability, target, availability_by_target)
+            for target, availability in targets_and_availabilities
         )
         if availability.status == Status.UNAVAILABLE and has_counts:
             availability = replace(
@@ -147,9 +147,9 @@ def _read_first_day(response_scan: ResponseScan, rules: tuple[Rule, ...]) -> Non
     that measuring began after the first requested day.
     """
     dates = response_scan.dates
-    moments = [*filter(None, map(parse_datetime, dates))]
+    datetimes = [*filter(None, map(parse_datetime, dates))]
     # Weekly rows or days of single events do not show which days were requested.
-    if not moments or (max(moments) - min(moments)).days + 1 != len(dates):
+    if not datetimes or (max(datetimes) - min(datetimes)).days + 1 != len(dates):
         return
     for path_values in response_scan.all_path_values:
         if path_values.is_in_list or not len(path_values.vector):
@@ -157,7 +157,9 @@ def _read_first_day(response_scan: ResponseScan, rules: tuple[Rule, ...]) -> Non
         parent_path = path_values.vector.path(0).rpartition(".")[0]
         is_on_rule_path = any(f"$.{rule.at}.".startswith(f"{parent_path}.") for rule in rules)
         first_day = str(path_values.vector.values[0])[:10]
-        if not (is_on_rule_path and matches_form(path_values.key, "begun") and first_day in dates):
+        if not (
+            is_on_rule_path and matches_form(path_values.field_name, "begun") and first_day in dates
+        ):
             continue
         if first_day > min(dates) or len(dates) < (response_scan.requested_days or 0):
             response_scan.add_signal(
@@ -185,13 +187,13 @@ def add_missing_causes(response_scan: ResponseScan) -> AvailabilityByTarget:
         if signal.availability.status in EMPTY and signal.availability.cause
     }
     for position, signal in enumerate(response_scan.signals if availability_by_target else ()):
-        availability = _with_cause(signal.availability, signal.target, availability_by_target)
+        availability = _add_known_cause(signal.availability, signal.target, availability_by_target)
         if availability is not signal.availability:
             response_scan.signals[position] = replace(signal, availability=availability)
     return availability_by_target
 
 
-def _with_cause(
+def _add_known_cause(
     availability: Availability, target: str | None, availability_by_target: AvailabilityByTarget
 ) -> Availability:
     """Replace the availability ``unavailable`` by that of ``target`` in ``availability_by_target``.
@@ -242,15 +244,15 @@ def read_availability(rule: Rule, value: Any, reason: object = None) -> Availabi
     value_text = to_rule_word(value)
     meaning, _ = rule.meaning_of(value)
     if meaning is not None:
-        return read_word(meaning, reason)
+        return read_status_text(meaning, reason)
     if value is None or isinstance(value, float):
         return None
     status_word = (
-        find_word_in_text(value_text)
-        if " " in value_text.strip() and find_word(value_text) is None
+        find_status_word_in_sentence(value_text)
+        if " " in value_text.strip() and find_status_word(value_text) is None
         else None
     )
-    return status_word.with_reason(value_text) if status_word else read_word(value, reason)
+    return status_word.with_reason(value_text) if status_word else read_status_text(value, reason)
 
 
 def _find_rule_values(
@@ -267,7 +269,7 @@ def _find_rule_values(
         return
     window_days = response_scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
-    rows = response_scan.vector.descend(
+    row_vector = response_scan.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Elements) else parent_steps
     )
     list_depth = max(
@@ -277,63 +279,78 @@ def _find_rule_values(
     outer_records = (
         response_scan.vector.descend(parent_steps[:list_depth]).values if list_depth else []
     )
-    records = rows.values
-    value_vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
-    values, index_suffix = value_vector.values, ""
+    records = row_vector.values
+    value_vector = row_vector.field(last_step.name) if isinstance(last_step, Field) else row_vector
+    row_values, index_suffix = value_vector.values, ""
     if isinstance(last_step, NamedColumn):
-        columns = [*response_scan.vector.descend(last_step.header).values]
+        column_names = [*response_scan.vector.descend(last_step.header).values]
         records = [
-            dict(zip(columns, row_cells, strict=False)) if isinstance(row_cells, list) else {}
-            for row_cells in values
+            dict(zip(column_names, row_cells, strict=False)) if isinstance(row_cells, list) else {}
+            for row_cells in row_values
         ]
-        values = [record.get(last_step.name) for record in records]
-        index_suffix = f"[{columns.index(last_step.name)}]" if last_step.name in columns else ""
+        row_values = [record.get(last_step.name) for record in records]
+        index_suffix = (
+            f"[{column_names.index(last_step.name)}]" if last_step.name in column_names else ""
+        )
     listed_engines = (
         response_scan.vector.descend(parse_pattern(rule.engines)).values
         if rule.engines.endswith("[]")
         else []
     )
-    words_by_subject: dict[tuple[str, str] | None, set[str]] = {}
-    row_statements = []
-    for position, (item, record) in enumerate(zip(values, records, strict=True)):
-        target = rows.path(position).removeprefix("$").removeprefix(".")
+    words_by_engine_or_field: dict[tuple[str, str] | None, set[str]] = {}
+    values_with_context = []
+    for position, (row_value, record) in enumerate(zip(row_values, records, strict=True)):
+        target = row_vector.path(position).removeprefix("$").removeprefix(".")
         path = value_vector.path(position) + index_suffix
-        item = join_short_list(item)
-        if isinstance(last_step, Entries) and isinstance(item, dict):
-            for name, entry in item.items():
+        row_value = join_short_list(row_value)
+        if isinstance(last_step, Entries) and isinstance(row_value, dict):
+            for name, entry_value in row_value.items():
                 scope, entry_target = ("section", None) if rule.of == "section" else ("entry", name)
                 if rule.kind == "rows":
                     scope, entry_target = "part", target.rpartition(".")[0]
-                yield RuleValue(scope, entry_target, entry, path + format_key(name))
-        elif type(item) in (str, int, bool, type(None)):
-            if rule.total and item is not None:
-                item = to_completeness(item, record.get(rule.total, window_days))
-                if item is None:
+                yield RuleValue(scope, entry_target, entry_value, path + format_key(name))
+        elif type(row_value) in (str, int, bool, type(None)):
+            if rule.total and row_value is not None:
+                row_value = to_completeness(row_value, record.get(rule.total, window_days))
+                if row_value is None:
                     continue
-            _, named_engine = rule.meaning_of(item)
-            subject = None
+            _, named_engine = rule.meaning_of(row_value)
+            engine_or_field = None
             if rule.of == "engine" or named_engine:
-                row_keys, row_fields = rows.level.keys, record if isinstance(record, dict) else {}
-                outer_record = outer_records[position] if len(outer_records) == len(rows) else None
+                row_keys, row_fields = (
+                    row_vector.level.keys,
+                    record if isinstance(record, dict) else {},
+                )
+                outer_record = (
+                    outer_records[position] if len(outer_records) == len(row_vector) else None
+                )
                 if isinstance(outer_record, dict) and rule.engines not in row_fields:
                     row_fields = outer_record  # the row is an object in it
                 engine = row_fields.get(rule.engines, row_keys[position] if row_keys else None)
-                if len(listed_engines) == len(rows):
+                if len(listed_engines) == len(row_vector):
                     engine = listed_engines[position]
                 if named_engine and not isinstance(engine, str):
                     engine = response_scan.engine_names.get(fold(named_engine), named_engine)
-                subject = ("engine", engine) if isinstance(engine, str) else find_target(row_fields)
+                engine_or_field = (
+                    ("engine", engine)
+                    if isinstance(engine, str)
+                    else find_engine_or_field(row_fields)
+                )
             elif isinstance(last_step, Elements) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
-            words_by_subject.setdefault(subject, set()).add(to_rule_word(item))
-            if item is not None or "null" in rule.words:
-                row_statements.append((subject, target, item, path, record))
-    for subject, target, item, path, record in row_statements:
+            words_by_engine_or_field.setdefault(engine_or_field, set()).add(to_rule_word(row_value))
+            if row_value is not None or "null" in rule.words:
+                values_with_context.append((engine_or_field, target, row_value, path, record))
+    for engine_or_field, target, row_value, path, record in values_with_context:
         # What differs between the rows of an engine is stated of these rows.
-        is_row_value = len(words_by_subject[subject]) > 1 if subject else not rule.of
-        scope, stated_target = ("row", target) if is_row_value else subject or ("section", None)
-        row = record if scope == "row" and isinstance(record, dict) else {}
-        yield RuleValue(scope, stated_target, item, path, row)
+        is_about_row = (
+            len(words_by_engine_or_field[engine_or_field]) > 1 if engine_or_field else not rule.of
+        )
+        scope, stated_target = (
+            ("row", target) if is_about_row else engine_or_field or ("section", None)
+        )
+        row_object = record if scope == "row" and isinstance(record, dict) else {}
+        yield RuleValue(scope, stated_target, row_value, path, row_object)
 
 
 SectionStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
@@ -355,43 +372,62 @@ def _read_rule_values(
     """
     signal_count_before = len(response_scan.signals)
     rule_value_count = len(rule_values)
-    rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != NO_MEANING]
+    rule_values = [
+        rule_value
+        for rule_value in rule_values
+        if rule.meaning_of(rule_value.value)[0] != NO_MEANING
+    ]
     # The type is in the key because 1 and True are equal.
-    rule_value_by_key = {(type(item.value), repr(item.value)): item for item in rule_values}
+    rule_value_by_key = {
+        (type(rule_value.value), repr(rule_value.value)): rule_value for rule_value in rule_values
+    }
     availability_by_key = {
-        key: _find_known_availability(response_scan, rule, item)
-        for key, item in rule_value_by_key.items()
+        key: _find_availability_by_rule(response_scan, rule, rule_value)
+        for key, rule_value in rule_value_by_key.items()
     }
     values_and_availabilities = [
-        (item, availability)
-        for item in rule_values
-        if (availability := availability_by_key[type(item.value), repr(item.value)]) is not None
+        (rule_value, availability)
+        for rule_value in rule_values
+        if (availability := availability_by_key[type(rule_value.value), repr(rule_value.value)])
+        is not None
     ]
     has_data = rule.of in ("section", "engine") and (
         True in response_scan.nonzero_flags
         or AVAILABLE in (availability for _, availability in values_and_availabilities)
     )
-    for item, availability in values_and_availabilities:
-        if rule.meaning_of(item.value)[0] is None:  # a word that nobody confirmed
-            availability = partial_if_measured(availability, find_nonzero_flags(item.row))
+    for rule_value, availability in values_and_availabilities:
+        if rule.meaning_of(rule_value.value)[0] is None:  # a word that nobody confirmed
+            availability = make_partial_if_measured(
+                availability, find_nonzero_flags(rule_value.row)
+            )
         # Parts of a section of which one has data.
-        if has_data and item.scope == "section" and availability.status in EMPTY:
+        if has_data and rule_value.scope == "section" and availability.status in EMPTY:
             availability = replace(availability, status=Status.PARTIAL)
-        if item.scope == "entry":
-            add_entry_signal(
+        if rule_value.scope == "entry":
+            add_named_item_signal(
                 response_scan,
-                Entry(item.target or "", rule.of, item.value, item.path),
+                NamedItem(rule_value.target or "", rule.of, rule_value.value, rule_value.path),
                 availability,
             )
-        elif item.scope != "part":
+        elif rule_value.scope != "part":
             response_scan.add_signal(
-                item.scope, item.target, availability, item.path, rule.name, item.value
+                rule_value.scope,
+                rule_value.target,
+                availability,
+                rule_value.path,
+                rule.name,
+                rule_value.value,
             )
         elif availability.status in EMPTY:
             # One engine lacks data; other engines measure the row, so the row is partial.
             partial_availability = replace(availability, status=Status.PARTIAL)
             response_scan.add_signal(
-                "row", item.target, partial_availability, item.path, rule.name, item.value
+                "row",
+                rule_value.target,
+                partial_availability,
+                rule_value.path,
+                rule.name,
+                rule_value.value,
             )
     response_scan.signals[signal_count_before:] = [
         replace(signal, rule=rule.name) for signal in response_scan.signals[signal_count_before:]
@@ -403,7 +439,9 @@ def _read_rule_values(
         availability.status in EMPTY for _, availability in values_and_availabilities
     )
     value_by_target = {
-        item.target: item.value for item in rule_values if item.scope in ("engine", "entry")
+        rule_value.target: rule_value.value
+        for rule_value in rule_values
+        if rule_value.scope in ("engine", "entry")
     }
     # If every engine has a state, these states together are that of the section.
     covers_all_engines = _is_about_all_engines(rule) and len(value_by_target) == len(rule_values)
@@ -414,7 +452,10 @@ def _read_rule_values(
     path = "$" + "".join(map(format_key, rule.steps)) if covers_all_engines else rule_values[0].path
     return [
         (
-            [(item.target, availability) for item, availability in values_and_availabilities],
+            [
+                (rule_value.target, availability)
+                for rule_value, availability in values_and_availabilities
+            ],
             path,
             rule.name,
             value_by_target or rule_values[0].value,
@@ -429,11 +470,13 @@ def _is_about_all_engines(rule: Rule) -> bool:
     """
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
-    may_list_missing = rule.kind == "rows" or state_of_listed_names([*rule.steps][-1]) is not None
+    may_list_missing = (
+        rule.kind == "rows" or find_availability_of_listed([*rule.steps][-1]) is not None
+    )
     return "available" in rule.words.values() or not may_list_missing
 
 
-def _find_known_availability(
+def _find_availability_by_rule(
     response_scan: ResponseScan, rule: Rule, rule_value: RuleValue
 ) -> Availability | None:
     """Return the availability that a rule gives to a value; None if the rule gives none.
@@ -463,32 +506,34 @@ def _read_status_object(
     rule_values = []
     if rule.status in status_object:
         rule_values.append(RuleValue("section", None, status_object, object_path))
-    for scope, name in (("field", rule.fields), ("engine", rule.engines)):
-        statements = status_object.get(name)
-        for target, value in statements.items() if isinstance(statements, dict) else ():
-            statement = value if isinstance(value, dict) else {rule.status: value}
-            path = f"{object_path}{format_key(name)}{format_key(target)}"
-            rule_values.append(RuleValue(scope, target, statement, path))
-    for scope, target, statement, path, _ in rule_values:
-        status = rule.value_in(statement, response_scan.requested_days)
-        meaning, engine = rule.meaning_of(status)
-        if meaning == NO_MEANING or (rule.total and status is None):
+    for scope, key in (("field", rule.fields), ("engine", rule.engines)):
+        status_by_name = status_object.get(key)
+        for target, value in status_by_name.items() if isinstance(status_by_name, dict) else ():
+            part_object = value if isinstance(value, dict) else {rule.status: value}
+            path = f"{object_path}{format_key(key)}{format_key(target)}"
+            rule_values.append(RuleValue(scope, target, part_object, path))
+    for scope, target, part_object, path, _ in rule_values:
+        status_value = rule.value_in(part_object, response_scan.requested_days)
+        meaning, engine = rule.meaning_of(status_value)
+        if meaning == NO_MEANING or (rule.total and status_value is None):
             continue
         if engine and scope == "section":
             scope, target = "engine", response_scan.engine_names.get(fold(engine), engine)
-        sample_size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
+        sample_size, as_of = map(part_object.get, (rule.sample_size, rule.as_of))
         sample_size = sample_size if type(sample_size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
-        availability = read_availability(rule, status, statement.get(rule.reason)) or UNKNOWN
+        availability = (
+            read_availability(rule, status_value, part_object.get(rule.reason)) or UNKNOWN
+        )
         response_scan.add_signal(
             scope,
             target,
             availability,
             path,
             rule.name,
-            {name: statement[name] for name in (rule.status, rule.total) if name in statement}
+            {key: part_object[key] for key in (rule.status, rule.total) if key in part_object}
             if rule.total
-            else statement,
+            else part_object,
             sample_size=sample_size,
             as_of=as_of,
         )

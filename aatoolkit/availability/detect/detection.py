@@ -18,28 +18,28 @@ from typing import Any
 from aatoolkit._util.lexicon import ends_with_word_of, fold, join_words, matches_form
 from aatoolkit.availability.detect import general_rules
 from aatoolkit.availability.detect.declared_rules import add_missing_causes, apply_rules
-from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, Signal
 from aatoolkit.availability.detect.general_rules import (
     ENVELOPE_RULES,
     apply_rule,
     iter_error_texts,
 )
 from aatoolkit.availability.detect.hints import find_hints
+from aatoolkit.availability.detect.response_scan import Hint, Member, ResponseScan, Signal
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_HTTP_STATUS,
     AVAILABILITY_BY_TERM,
     FAILED,
     STATED,
     STRONG,
+    find_availability_of_listed,
     find_reason,
-    find_strong_word,
-    find_strongest_word,
+    find_strong_status_word,
+    find_strongest_status_word,
     is_code_text,
-    is_state_key,
-    partial_if_measured,
-    score_key,
-    state_of_listed_names,
-    state_of_named_flag,
+    is_status_key,
+    make_partial_if_measured,
+    read_flag_availability,
+    score_availability_key,
 )
 from aatoolkit.availability.status import EMPTY, Cause, Status, combine
 from aatoolkit.errors import SchemaDriftWarning, warn
@@ -57,11 +57,13 @@ def _add_engines_without_data(response_scan: ResponseScan, options: ScopeOptions
     stated_engines = {
         fold(signal.target or "") for signal in response_scan.signals if signal.scope == "engine"
     }
-    engines = options.engines
-    have_run = engines["last_run_day"].notna() if options.has_runs else [True] * len(engines)
-    are_configured = engines["configured"].fillna(True)
+    engine_frame = options.engines
+    has_run_flags = (
+        engine_frame["last_run_day"].notna() if options.has_runs else [True] * len(engine_frame)
+    )
+    is_configured_flags = engine_frame["configured"].fillna(True)
     for engine, is_configured, has_run in zip(
-        engines["engine"], are_configured, have_run, strict=True
+        engine_frame["engine"], is_configured_flags, has_run_flags, strict=True
     ):
         availability = AVAILABILITY_BY_TERM["not_run" if is_configured else "not_configured"]
         if not (is_configured and has_run) and fold(engine) not in stated_engines:
@@ -103,7 +105,8 @@ def detect(
     Returns
     -------
     Detection
-        The ``signals`` (statements about data) and ``hints`` (values that may be such statements).
+        Its ``signals`` are the statements of the response on its data, and its ``hints`` are values
+        that may be such statements.
 
     Warns
     -----
@@ -133,12 +136,14 @@ def detect(
 
 
 class Detection:
-    """The signals and hints found in one response.
+    """What one response says about missing data.
+
+    The property ``hints`` has the values that may say more, but were not understood.
 
     Attributes
     ----------
     signals : list of Signal
-        The statements of the response on which of its data could be measured.
+        The statements of the response. Each says whether some of its data could be measured.
     failure : str or None
         The error message, if detection failed.
     is_documented : bool
@@ -216,7 +221,7 @@ def _add_signals(
     if declared_rules or not covers_response:
         _infer_section_signal(response_scan, has_rules=bool(declared_rules))
     if not covers_response:
-        general_rules.read_prose(response_scan)
+        general_rules.read_prose_messages(response_scan)
     return covers_response and not declared_rules
 
 
@@ -294,7 +299,7 @@ def _is_from_engine_map(signal: Signal) -> bool:
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
-    return state_of_listed_names(key) is None and not matches_form(key, "reasons")
+    return find_availability_of_listed(key) is None and not matches_form(key, "reasons")
 
 
 def _describe_failure(error: Exception) -> str:
@@ -358,14 +363,14 @@ def read_http_status(response_scan: ResponseScan, status: int) -> bool:
         return False
     availability = AVAILABILITY_BY_HTTP_STATUS.get(status, FAILED)
     text_by_key = dict(iter_error_texts(response_scan.document))
-    status_word = find_strong_word(text_by_key.values()) or find_strongest_word(
+    status_word = find_strong_status_word(text_by_key.values()) or find_strongest_status_word(
         filter(is_code_text, text_by_key.values())
     )
     if status_word and status_word.term not in ("available", "partial", "unavailable", "error"):
         availability = status_word.availability
     availability = replace(availability, reason=find_reason(text_by_key))
     availability = (
-        partial_if_measured(availability, response_scan.nonzero_flags)
+        make_partial_if_measured(availability, response_scan.nonzero_flags)
         if status < 400
         else availability
     )
@@ -398,16 +403,16 @@ def explains_absence(status: int, body: Any) -> bool:
     reason_texts = [
         error_text
         for key, error_text in keys_and_texts
-        if ends_with_word_of(key, "reason") or is_state_key(key)
+        if ends_with_word_of(key, "reason") or is_status_key(key)
     ]
     error_codes = [error_text for _, error_text in keys_and_texts if is_code_text(error_text)]
-    code_word = find_strongest_word(error_codes, STRONG)
+    code_word = find_strongest_status_word(error_codes, STRONG)
     is_about_source = code_word and code_word.term in _DATA_SOURCE_TERMS
     if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(join_words, error_codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
         reason_texts = error_codes
     sentence = " ".join(map(join_words, reason_texts))
-    status_word = find_strong_word(reason_texts)
+    status_word = find_strong_status_word(reason_texts)
     is_about_call = _CALL_PROBLEM_PATTERN.search(sentence) or _HOST_PROBLEM_PATTERN.search(sentence)
     if is_about_call or status_word is None or status_word.strength < STRONG:
         return False
@@ -452,12 +457,13 @@ def read_headers(response_scan: ResponseScan, headers: Mapping[str, str]) -> Non
             continue
         key = name.lower().removeprefix("x-")
         signal_count_before = len(response_scan.signals)
-        first_part = re.split("[;,]", header_value)[0].strip()
+        first_header_part = re.split("[;,]", header_value)[0].strip()
         text_by_parameter = dict(_PARAMETER_PATTERN.findall(header_value))
-        value = _BOOL_BY_TEXT.get(
-            first_part.lower(), first_part.strip('"') if text_by_parameter else header_value
+        header_word = _BOOL_BY_TEXT.get(
+            first_header_part.lower(),
+            first_header_part.strip('"') if text_by_parameter else header_value,
         )
-        header_member = Member(key, value, f"header {name.lower()}", text_by_parameter)
+        header_member = Member(key, header_word, f"header {name.lower()}", text_by_parameter)
         any(apply_rule(response_scan, rule, header_member) for rule in ENVELOPE_RULES)
         response_scan.signals[signal_count_before:] = [
             replace(signal, rule="header") for signal in response_scan.signals[signal_count_before:]
@@ -474,7 +480,7 @@ def is_availability_header(header_name: str) -> bool:
     """
     key = header_name.lower().removeprefix("x-")
     return (
-        score_key(key) == STATED
+        score_availability_key(key) == STATED
         or header_name.lower() in ("warning", "link")
-        or any(state_of_named_flag(key, value) for value in (False, True))
+        or any(read_flag_availability(key, value) for value in (False, True))
     )

@@ -19,7 +19,7 @@ from aatoolkit._util.lexicon import (
     tokens,
     words_of,
 )
-from aatoolkit.availability.detect.facts import (
+from aatoolkit.availability.detect.response_scan import (
     DAY_PATTERN,
     MAX_FIELDS,
     ListRecords,
@@ -37,35 +37,35 @@ from aatoolkit.availability.detect.words import (
     STRONG,
     UNAVAILABLE,
     WEAK,
-    add_explanation,
-    cannot_be_status,
+    add_stated_reason,
+    cannot_be_status_text,
     echoes_request,
-    find_absence_word,
+    find_absence_status_word,
+    find_availability_of_listed,
+    find_engine_or_field,
+    find_kind_of_listed_names,
     find_nonzero_flags,
     find_reason,
-    find_strong_word,
-    find_strongest_word,
-    find_target,
-    find_target_kind,
-    find_word,
+    find_status_word,
+    find_strong_status_word,
+    find_strongest_status_word,
     is_code_text,
-    is_state_key,
-    may_state_loss,
-    partial_if_measured,
+    is_status_key,
+    make_partial_if_measured,
+    may_report_lost_data,
     read_absence_code,
-    read_object_state,
+    read_availability_beside_value,
+    read_day_flag_availability,
+    read_flag_availability,
+    read_item_availability,
+    read_loss_availability,
+    read_object_availability,
     read_observation_code,
-    read_state_beside_value,
-    read_word,
-    score_key,
+    read_sibling_availability,
+    read_status_text,
+    replace_reason,
+    score_availability_key,
     split_key,
-    state_of_entry,
-    state_of_listed_names,
-    state_of_loss,
-    state_of_named_flag,
-    state_of_series_flag,
-    state_of_sibling,
-    with_reason,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.availability.subject import make_conditions_after
@@ -79,7 +79,7 @@ _BUSINESS_TERMS = ("forbidden", "error", "pending", "not_run")
 """Terms that also occur in business data; they count only if the response has no numbers."""
 
 
-class Entry(NamedTuple):
+class NamedItem(NamedTuple):
     """An item of a JSON object or list: the status of one engine (AI assistant) or field.
 
     Attributes
@@ -100,92 +100,102 @@ class Entry(NamedTuple):
     path: str
 
 
-def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """Return an `Entry` for each item of a dict, of a list of names, or of a list of objects.
+def list_named_items(value: Any, path: str, scope: str | None) -> list[NamedItem]:
+    """Return an `NamedItem` for each item of a dict, of a list of names, or of a list of objects.
 
     Objects without the name of an engine (AI assistant) or field are left out. ``path`` is the JSON
     path of ``value``. ``scope`` says what the names are: ``engine``, ``field`` or None if unknown.
     """
     if isinstance(value, dict):
         return [
-            Entry(name, scope, item, path + format_key(name))
+            NamedItem(name, scope, item, path + format_key(name))
             for name, item in value.items()
             if item is not None
         ]
-    entries = []
+    named_items = []
     for position, item in enumerate(value):
-        kind_and_name = find_target(item) if isinstance(item, dict) else (None, item)
+        kind_and_name = find_engine_or_field(item) if isinstance(item, dict) else (None, item)
         if kind_and_name is not None and isinstance(kind_and_name[1], str):
-            entry_scope = "engine" if kind_and_name[0] == "engine" else scope
-            entries.append(Entry(kind_and_name[1], entry_scope, item, f"{path}[{position}]"))
-    return entries
+            item_scope = "engine" if kind_and_name[0] == "engine" else scope
+            named_items.append(NamedItem(kind_and_name[1], item_scope, item, f"{path}[{position}]"))
+    return named_items
 
 
-def add_entry_signal(response_scan: ResponseScan, entry: Entry, availability: Availability) -> None:
-    """Add a `Signal` that the data named by ``entry`` have the given availability.
+def add_named_item_signal(
+    response_scan: ResponseScan, named_item: NamedItem, availability: Availability
+) -> None:
+    """Add a `Signal` that the data named by ``named_item`` have the given availability.
 
-    The entry names an engine (AI assistant), a field or the whole response.
+    The name is that of an engine (AI assistant), of a field, or of the whole response.
     """
-    name, scope, value, path = entry
+    name, scope, value, path = named_item
     if name == response_scan.section_name or (scope is None and name == "overall"):
         response_scan.add_signal("section", None, availability, path, "map", value)
     elif scope == "engine" or (scope is None and response_scan.is_engine(name)):
         if availability.cause == Cause.PENDING:
-            availability = partial_if_measured(availability, response_scan.nonzero_flags)
+            availability = make_partial_if_measured(availability, response_scan.nonzero_flags)
         response_scan.add_signal("engine", name, availability, path, "map", value)
     else:
         response_scan.add_signal(
-            "field", response_scan.path_of(name), availability, path, "map", value
+            "field", response_scan.find_field_path(name), availability, path, "map", value
         )
 
 
-def warn_of_unknown_word(response_scan: ResponseScan, word: str, path: str) -> Availability:
+def warn_of_unknown_word(response_scan: ResponseScan, status_text: str, path: str) -> Availability:
     """Warn of a status text that is not understood, and return the availability ``unknown``.
 
     The warning is given only the first time that the text occurs in the response.
     """
-    availability = read_word(word)
+    availability = read_status_text(status_text)
     if all(signal.availability != availability for signal in response_scan.signals):
         warn(
-            f"{word!r} seems to state availability @ {path}, and what it means is not known: it is "
-            "read as unknown; say what it means in the profile, in a Rule's words=",
+            f"{status_text!r} seems to state availability @ {path}, and what it means is not "
+            "known: it is read as unknown; say what it means in the profile, in a Rule's words=",
             SchemaDriftWarning,
         )
     return availability
 
 
-def read_map_of_states(
-    response_scan: ResponseScan, key: str, entries: list[Entry], *, is_key_certain: bool = False
+def read_map_of_statuses(
+    response_scan: ResponseScan,
+    key: str,
+    named_items: list[NamedItem],
+    *,
+    is_key_certain: bool = False,
 ) -> bool:
-    """Read the status of each engine or field from entries such as ``{"gemini": "not_run"}``.
+    """Read the status of each engine or field from an object such as ``{"gemini": "not_run"}``.
 
-    Add a `Signal` (a statement on missing data) to ``response_scan`` for each entry with a status.
-    Return whether there is such an entry. ``key`` is the key that has the entries.
-    ``is_key_certain`` says that the entries are known to be statuses; otherwise, this is guessed
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each item with a status.
+    Return whether there is such an item. ``key`` is the key under which the response has them.
+    ``is_key_certain`` says that the items are known to be statuses; otherwise, this is guessed
     from their texts.
     """
-    availabilities = [state_of_entry(entry.value, key) for entry in entries]
-    if None in availabilities and not is_key_certain and score_key(key) < STATED:
+    availabilities = [read_item_availability(named_item.value, key) for named_item in named_items]
+    if None in availabilities and not is_key_certain and score_availability_key(key) < STATED:
         return False
     are_statuses = (
         is_key_certain
         or has_word_of(key, "data")
         or any(
-            entry.scope
-            or response_scan.is_engine(entry.name)
-            or response_scan.has_field(entry.name)
-            for entry in entries
+            named_item.scope
+            or response_scan.is_engine(named_item.name)
+            or response_scan.has_field(named_item.name)
+            for named_item in named_items
         )
-        or find_strongest_word((entry.value for entry in entries), STRONG)
+        or find_strongest_status_word((named_item.value for named_item in named_items), STRONG)
     )
-    for entry, availability in (
-        zip(entries, availabilities, strict=True) if are_statuses and any(availabilities) else ()
+    for named_item, availability in (
+        zip(named_items, availabilities, strict=True)
+        if are_statuses and any(availabilities)
+        else ()
     ):
         if availability is not None:
-            add_entry_signal(response_scan, entry, availability)
-        elif isinstance(entry.value, str) and not cannot_be_status(entry.value):
-            add_entry_signal(
-                response_scan, entry, warn_of_unknown_word(response_scan, entry.value, entry.path)
+            add_named_item_signal(response_scan, named_item, availability)
+        elif isinstance(named_item.value, str) and not cannot_be_status_text(named_item.value):
+            add_named_item_signal(
+                response_scan,
+                named_item,
+                warn_of_unknown_word(response_scan, named_item.value, named_item.path),
             )
     return bool(are_statuses and any(availabilities))
 
@@ -199,100 +209,106 @@ def read_names_without_data(
     whether a signal was added. If ``is_key_certain``, names are read even if the response has no
     field of this name.
     """
-    key, value = member.key, member.value
-    scope, is_map = find_target_kind(key), isinstance(value, dict)
-    availability, is_failure = state_of_listed_names(key), False
+    key, names_or_map = member.key, member.value
+    scope, is_map = find_kind_of_listed_names(key), isinstance(names_or_map, dict)
+    availability, is_failure_key = find_availability_of_listed(key), False
     if is_map and any(
-        isinstance(item, list) and not {*map(type, item)} <= {str} for item in value.values()
+        isinstance(item, list) and not {*map(type, item)} <= {str} for item in names_or_map.values()
     ):
         return False  # such as the rows or columns of `gaps`
     if availability is not None:
         availability = (
-            availability if is_map else add_explanation(availability, member.parent_object)
+            availability if is_map else add_stated_reason(availability, member.parent_object)
         )
     elif has_word_of(key, "failure"):
-        availability, is_failure = AVAILABILITY_BY_TERM["error"], True
+        availability, is_failure_key = AVAILABILITY_BY_TERM["error"], True
     elif is_map and matches_form(key, "reasons"):
         availability = UNAVAILABLE
     else:
         return False
     signal_count_before = len(response_scan.signals)
-    entries = list_entries(value, member.path, scope)
-    are_all_known = all(
-        response_scan.is_engine(entry.name) or (is_map and response_scan.is_null(entry.name))
-        for entry in entries
+    named_items = list_named_items(names_or_map, member.path, scope)
+    are_all_names_known = all(
+        response_scan.is_engine(named_item.name)
+        or (is_map and response_scan.is_null(named_item.name))
+        for named_item in named_items
     )
-    for entry in entries if are_all_known or not is_failure else ():
-        is_engine = entry.scope == "engine" or (
-            not entry.scope and response_scan.is_engine(entry.name)
+    for named_item in named_items if are_all_names_known or not is_failure_key else ():
+        is_engine = named_item.scope == "engine" or (
+            not named_item.scope and response_scan.is_engine(named_item.name)
         )
         is_known_field = (
-            is_key_certain or (entry.scope and not is_map) or response_scan.has_field(entry.name)
+            is_key_certain
+            or (named_item.scope and not is_map)
+            or response_scan.has_field(named_item.name)
         )
         must_lack_numbers = not (is_map or is_key_certain or availability.status == Status.PARTIAL)
         if not is_engine and (
-            not is_known_field or (must_lack_numbers and response_scan.has_number(entry.name))
+            not is_known_field or (must_lack_numbers and response_scan.has_number(named_item.name))
         ):
             continue
-        entry_availability = _state_of_entry_without_data(
-            entry, availability, is_in_map=is_map or is_failure
+        item_availability = _read_listed_item_availability(
+            named_item, availability, is_in_map=is_map or is_failure_key
         )
-        target = entry.name if is_engine else response_scan.path_of(entry.name)
-        rule = "map" if is_map or is_failure else "list"
+        target = named_item.name if is_engine else response_scan.find_field_path(named_item.name)
+        rule_name = "map" if is_map or is_failure_key else "list"
         response_scan.add_signal(
             "engine" if is_engine else "field",
             target,
-            entry_availability,
-            entry.path,
-            rule,
-            entry.value,
+            item_availability,
+            named_item.path,
+            rule_name,
+            named_item.value,
         )
     return len(response_scan.signals) > signal_count_before
 
 
-def _state_of_entry_without_data(
-    entry: Entry, availability: Availability, *, is_in_map: bool
+def _read_listed_item_availability(
+    named_item: NamedItem, availability: Availability, *, is_in_map: bool
 ) -> Availability:
     """Return the availability that one item under a key such as ``missingFields`` states.
 
     ``availability`` is what the key means; it is returned if the item itself says no more.
     ``is_in_map`` says whether the items are the values of a dict.
     """
-    item = entry.value
-    if isinstance(item, dict):
-        item_availability = read_object_state(item) or availability
+    item_value = named_item.value
+    if isinstance(item_value, dict):
+        item_availability = read_object_availability(item_value) or availability
         return (
             item_availability
             if item_availability.reason
-            else with_reason(item_availability, find_reason(item))
+            else replace_reason(item_availability, find_reason(item_value))
         )
-    if not is_in_map or not isinstance(item, str):
+    if not is_in_map or not isinstance(item_value, str):
         return availability
-    status_word = find_strong_word([item])
-    return with_reason(status_word.availability if status_word else availability, item)
+    status_word = find_strong_status_word([item_value])
+    return replace_reason(status_word.availability if status_word else availability, item_value)
 
 
-def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
+def read_list_of_statuses(response_scan: ResponseScan, member: Member) -> bool:
     """Read the status of engines or fields from a list of objects with their names.
 
     An example is ``[{"engine": "gemini", "status": "not_run"}]``. Add a `Signal` (a statement on
     missing data) to ``response_scan`` for each object. Return whether a signal was added.
     """
     key, value = member.key, member.value
-    scope = find_target_kind(key)
-    entries = list_entries(value, member.path, scope)
+    scope = find_kind_of_listed_names(key)
+    named_items = list_named_items(value, member.path, scope)
     if isinstance(value, dict):
-        entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
-        is_map = all(entry_words) and not read_object_state(value)
-        return is_map and read_map_of_states(response_scan, key, entries, is_key_certain=True)
-    records = [entry.value for entry in entries if isinstance(entry.value, dict)]
+        status_words = [
+            isinstance(named_item.value, str) and find_status_word(named_item.value)
+            for named_item in named_items
+        ]
+        is_map = all(status_words) and not read_object_availability(value)
+        return is_map and read_map_of_statuses(response_scan, key, named_items, is_key_certain=True)
+    records = [named_item.value for named_item in named_items if isinstance(named_item.value, dict)]
     # Records on whether engines are configured are scope options, not about this response.
     if any("configured" in record for record in records) or any(map(find_nonzero_flags, records)):
         return False
-    availabilities = [read_object_state(record) for record in records]
+    availabilities = [read_object_availability(record) for record in records]
     have_known_names = [
-        entry.name == response_scan.section_name or response_scan.has_field(entry.name)
-        for entry in entries
+        named_item.name == response_scan.section_name or response_scan.has_field(named_item.name)
+        for named_item in named_items
     ]
     has_missing_data = any(
         availability and availability.status != Status.AVAILABLE for availability in availabilities
@@ -300,13 +316,13 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     if not has_missing_data or not (scope == "engine" or any(have_known_names)):
         return False
     response_scan.statement_list_paths.add(member.path)
-    return read_map_of_states(response_scan, key, entries, is_key_certain=True)
+    return read_map_of_statuses(response_scan, key, named_items, is_key_certain=True)
 
 
 # --- statements ------------------------------------------------------------------------------
 
 
-def read_statement(
+def read_availability_statement(
     response_scan: ResponseScan, member: Member, *, is_about_all: bool = True
 ) -> bool:
     """Read the text, object or list under a key such as ``dataAvailability``.
@@ -317,17 +333,17 @@ def read_statement(
     """
     key, value = member.key, member.value
     signal_count_before = len(response_scan.signals)
-    is_availability_key = score_key(key) == STATED or (
+    is_availability_key = score_availability_key(key) == STATED or (
         isinstance(value, dict) and has_word_of(key, "extent")
     )
     min_strength = WEAK if is_availability_key else STRONG
     availability, status_text = None, value
     if isinstance(value, str):
-        status_word = find_word(value)
+        status_word = find_status_word(value)
         if status_word and status_word.strength >= min_strength:
-            availability = add_explanation(status_word.availability, member.parent_object)
+            availability = add_stated_reason(status_word.availability, member.parent_object)
     elif isinstance(value, dict):
-        availability = read_object_state(value, min_strength)
+        availability = read_object_availability(value, min_strength)
         nested_values = (
             nested_object.values()
             for nested_object in value.values()
@@ -338,14 +354,14 @@ def read_statement(
         if states_only_part and availability and availability.status == Status.AVAILABLE:
             availability = None  # a part is not, or only the last day is said to be there
         status_text = next(
-            (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
+            (item for name, item in value.items() if isinstance(item, str) and is_status_key(name)),
             None,
         )
     if (
         availability is None
         and isinstance(status_text, str)
         and min_strength == WEAK
-        and not cannot_be_status(status_text)
+        and not cannot_be_status_text(status_text)
         and has_word_of(key, "availability", "state")
     ):
         availability = warn_of_unknown_word(response_scan, status_text, member.path)
@@ -356,20 +372,22 @@ def read_statement(
             "field", member.declared_path, availability, member.path, "statement", value
         )
     if isinstance(value, dict):
-        _read_statement_items(
+        _read_availability_items(
             response_scan, member, min_strength, has_own_status=availability is not None
         )
     elif isinstance(value, list):
-        entries = list_entries(value, member.path, find_target_kind(key))
-        record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
-        if len(record_entries) == len(value):
-            read_map_of_states(
-                response_scan, key, record_entries, is_key_certain=min_strength == WEAK
+        named_items = list_named_items(value, member.path, find_kind_of_listed_names(key))
+        record_items = [
+            named_item for named_item in named_items if isinstance(named_item.value, dict)
+        ]
+        if len(record_items) == len(value):
+            read_map_of_statuses(
+                response_scan, key, record_items, is_key_certain=min_strength == WEAK
             )
     return len(response_scan.signals) > signal_count_before
 
 
-def _read_statement_items(
+def _read_availability_items(
     response_scan: ResponseScan, member: Member, min_strength: int, *, has_own_status: bool
 ) -> None:
     """Read the engines (AI assistants) and fields named in an object such as ``dataAvailability``.
@@ -379,49 +397,59 @@ def _read_statement_items(
     whether the object also has a status of its own.
     """
     key, value = member.key, member.value
-    objects = [item for item in value.values() if isinstance(item, dict)]
-    has_engine_keys = objects and any(map(response_scan.is_engine, value))
-    scope = find_target_kind(key) or ("engine" if has_engine_keys else None)
+    nested_objects = [item for item in value.values() if isinstance(item, dict)]
+    has_engine_keys = nested_objects and any(map(response_scan.is_engine, value))
+    scope = find_kind_of_listed_names(key) or ("engine" if has_engine_keys else None)
     for name, item in value.items():
         path = member.path + format_key(name)
-        target_kind = find_target_kind(name)
+        target_kind = find_kind_of_listed_names(name)
         if isinstance(item, list):
             if not read_names_without_data(
                 response_scan, Member(name, item, path, {}), is_key_certain=True
             ):
-                read_map_of_states(
-                    response_scan, name, list_entries(item, path, target_kind), is_key_certain=True
+                read_map_of_statuses(
+                    response_scan,
+                    name,
+                    list_named_items(item, path, target_kind),
+                    is_key_certain=True,
                 )
         elif isinstance(item, dict):
-            availability = None if _is_state_or_reason(name) else read_object_state(item)
-            is_target = (
+            availability = (
+                None if _is_status_or_reason_key(name) else read_object_availability(item)
+            )
+            may_lack_data = (
                 min_strength == WEAK
                 or scope
                 or response_scan.is_engine(name)
                 or response_scan.has_field(name)
             )
             if target_kind is not None and availability is None:
-                read_map_of_states(
-                    response_scan, key, list_entries(item, path, target_kind), is_key_certain=True
+                read_map_of_statuses(
+                    response_scan,
+                    key,
+                    list_named_items(item, path, target_kind),
+                    is_key_certain=True,
                 )
-            elif availability is not None and is_target:
-                add_entry_signal(response_scan, Entry(name, scope, item, path), availability)
+            elif availability is not None and may_lack_data:
+                add_named_item_signal(
+                    response_scan, NamedItem(name, scope, item, path), availability
+                )
     if not has_own_status:
-        entries = {
+        plain_items = {
             name: item
             for name, item in value.items()
-            if not (isinstance(item, dict | list) or _is_state_or_reason(name))
+            if not (isinstance(item, dict | list) or _is_status_or_reason_key(name))
             if not (item is False and has_word_of(name, "negation"))
         }
-        read_map_of_states(response_scan, key, list_entries(entries, member.path, scope))
+        read_map_of_statuses(response_scan, key, list_named_items(plain_items, member.path, scope))
 
 
-def _is_state_or_reason(name: str) -> bool:
+def _is_status_or_reason_key(name: str) -> bool:
     """Return whether a key holds a status or a reason, such as ``status`` or ``message``."""
-    return ends_with_word_of(name, "reason") or is_state_key(name)
+    return ends_with_word_of(name, "reason") or is_status_key(name)
 
 
-def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
+def read_explaining_keys(response_scan: ResponseScan, parent: Member) -> set[str]:
     """Read the keys of an object that explain other keys, such as ``revenueReason``.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each explaining key, and
@@ -442,15 +470,15 @@ def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
             )
         elif isinstance(value, dict) and statement_kind != "reason":
             statement_kind = ""
-        is_statement = statement_kind and isinstance(value, bool | str | dict)
+        may_be_statement = statement_kind and isinstance(value, bool | str | dict)
         if (
-            not is_statement
+            not may_be_statement
             or explained_key is None
             or explained_key == key
             or has_word_of(explained_key, "business")
         ):
             continue
-        availability = state_of_sibling(statement_kind, value, value_by_key[explained_key])
+        availability = read_sibling_availability(statement_kind, value, value_by_key[explained_key])
         if availability is not None:
             explaining_keys.add(key)
             explaining_member = parent.make_child(key, value)
@@ -476,9 +504,9 @@ def read_data_object(response_scan: ResponseScan, member: Member, depth: int = 0
     key, value, path, _, declared_path = member
     if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
-    explaining_keys = read_siblings(response_scan, member)
+    explaining_keys = read_explaining_keys(response_scan, member)
     other_items = {name: item for name, item in value.items() if name not in explaining_keys}
-    availability = read_state_beside_value(other_items)
+    availability = read_availability_beside_value(other_items)
     if availability is not None:
         scope, target = (
             ("engine", key) if response_scan.is_engine(key) else ("field", declared_path)
@@ -488,9 +516,9 @@ def read_data_object(response_scan: ResponseScan, member: Member, depth: int = 0
         child_member = member.make_child(name, item)
         if isinstance(item, list):
             read_names_without_data(response_scan, child_member)
-        elif score_key(name) == STATED and isinstance(item, dict | str):
+        elif score_availability_key(name) == STATED and isinstance(item, dict | str):
             if availability is None:
-                read_statement(response_scan, child_member, is_about_all=False)
+                read_availability_statement(response_scan, child_member, is_about_all=False)
         elif isinstance(item, dict) and not echoes_request(name):
             read_data_object(response_scan, child_member, depth + 1)
 
@@ -540,7 +568,7 @@ def read_envelope(response_scan: ResponseScan, envelope: Member, depth: int = 0)
     Each statement on missing data is added to ``response_scan`` as a `Signal`. ``envelope`` is the
     body or object, and ``depth`` its depth of nesting, from 0.
     """
-    explaining_keys = read_siblings(response_scan, envelope)
+    explaining_keys = read_explaining_keys(response_scan, envelope)
     nested_values = [item for item in envelope.value.values() if isinstance(item, dict | list)]
     for name, value in envelope.value.items():
         # The key of an annotation is what follows its namespace: ``partial`` of ``@odata.partial``.
@@ -569,7 +597,7 @@ def read_envelope(response_scan: ResponseScan, envelope: Member, depth: int = 0)
             read_data_object(response_scan, member)
 
 
-# --- notices: notes, warnings, remarks and footnotes, in codes and in prose ------------------
+# --- messages of the service: notes, warnings, remarks and footnotes, in codes and in prose --
 
 _REQUEST_PATTERN = re.compile(
     r"(?i)deprecat|\b(parameter|argument|endpoint|version|browser|locale|currency|time ?zone)\b"
@@ -577,66 +605,75 @@ _REQUEST_PATTERN = re.compile(
 """Words of messages that are about the request itself, and not about its data."""
 
 
-def _read_notices(response_scan: ResponseScan, member: Member) -> bool:
-    """Read the notices (messages of the service) under a key such as ``warnings``.
+def _read_service_messages(response_scan: ResponseScan, member: Member) -> bool:
+    """Read the messages of the service under a key such as ``warnings``.
 
-    Return whether the key is known to hold notices, or whether a notice says that data are missing.
+    Return True if the key is known to hold messages, or if a message says that data are missing.
     """
     key, value = member.key, member.value
-    is_note = matches_form(key, "note")
+    is_note_key = matches_form(key, "note")
     # Remarks may be about anything; they count only if nothing was measured.
-    is_remark = is_word_of(key, "remark") and not response_scan.nonzero_flags
-    is_notice = is_note or is_remark or matches_form(key, "notice")
+    is_remark_key = is_word_of(key, "remark") and not response_scan.nonzero_flags
+    is_message_key = is_note_key or is_remark_key or matches_form(key, "notice")
     signal_count_before = len(response_scan.signals)
-    notices = [member]
+    service_messages = [member]
     if isinstance(value, list):
-        notices = [
+        service_messages = [
             member._replace(value=item, path=f"{member.path}[{position}]")
             for position, item in enumerate(value)
         ]
     elif isinstance(value, dict) and is_word_of(key, "footnote"):
-        notices = [
+        service_messages = [
             member.make_child(name, {"field": name, "text": item}) for name, item in value.items()
         ]
-    for notice in notices:
-        notice_text = find_reason(notice.value) if notice.is_dict else notice.value
-        if is_note and isinstance(notice_text, str) and notice_text.strip():
-            availability = with_reason(PARTIAL, notice_text)
+    for service_message in service_messages:
+        message_text = (
+            find_reason(service_message.value) if service_message.is_dict else service_message.value
+        )
+        if is_note_key and isinstance(message_text, str) and message_text.strip():
+            availability = replace_reason(PARTIAL, message_text)
             response_scan.add_signal(
-                "section", None, availability, notice.path, "note", notice.value
+                "section", None, availability, service_message.path, "note", service_message.value
             )
-        elif not is_note:
-            _read_notice(response_scan, notice, is_about_all=is_notice)
-    return is_notice or len(response_scan.signals) > signal_count_before
+        elif not is_note_key:
+            _read_service_message(response_scan, service_message, is_about_all=is_message_key)
+    return is_message_key or len(response_scan.signals) > signal_count_before
 
 
-def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: bool) -> None:
-    """Read a notice (a message of the service) on missing fields or engines (AI assistants).
+def _read_service_message(
+    response_scan: ResponseScan, service_message: Member, *, is_about_all: bool
+) -> None:
+    """Read a message of the service on missing fields or engines (AI assistants).
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each field or engine that
-    the notice names. ``is_about_all`` says whether a notice without names is about all data of the
-    response. If so, a sentence in it is stored for `read_prose`.
+    the message names. ``is_about_all`` says whether a message without names is about all data of
+    the response. If so, a sentence in it is stored for `read_prose_messages`.
     """
-    value_by_key = notice.value if notice.is_dict else {"": notice.value}
-    notice_texts = [
-        notice_text for notice_text in value_by_key.values() if isinstance(notice_text, str)
+    value_by_key = service_message.value if service_message.is_dict else {"": service_message.value}
+    message_texts = [
+        message_text for message_text in value_by_key.values() if isinstance(message_text, str)
     ]
     target_names = [
         target_name
-        for target_name in list_notice_targets(value_by_key)
+        for target_name in list_message_targets(value_by_key)
         if response_scan.is_engine(target_name) or response_scan.has_field(target_name)
     ]
-    status_word = find_strong_word(notice_texts) if target_names else None
+    status_word = find_strong_status_word(message_texts) if target_names else None
     if status_word:
         availability = status_word.with_reason(
-            next((notice_text for notice_text in notice_texts if " " in notice_text), None)
+            next((message_text for message_text in message_texts if " " in message_text), None)
         )
         # A field that has numbers all the same was measured in part.
         partial_availability = replace(availability, status=Status.PARTIAL)
         for target_name in target_names:
             if response_scan.is_engine(target_name):
                 response_scan.add_signal(
-                    "engine", target_name, availability, notice.path, "notice", notice.value
+                    "engine",
+                    target_name,
+                    availability,
+                    service_message.path,
+                    "notice",
+                    service_message.value,
                 )
             elif is_about_all or not response_scan.has_number(target_name):
                 field_availability = (
@@ -644,53 +681,58 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
                 )
                 response_scan.add_signal(
                     "field",
-                    response_scan.path_of(target_name),
+                    response_scan.find_field_path(target_name),
                     field_availability,
-                    notice.path,
+                    service_message.path,
                     "notice",
-                    notice.value,
+                    service_message.value,
                 )
     if status_word or not is_about_all:
         return
-    for notice_text in filter(read_absence_code, notice_texts):
-        scope, target = find_target(value_by_key) or ("section", None)
-        target = response_scan.path_of(target) if scope == "field" and target else target
-        availability = with_reason(
-            read_absence_code(notice_text) or UNAVAILABLE, find_reason(value_by_key) or notice_text
+    for message_text in filter(read_absence_code, message_texts):
+        scope, target = find_engine_or_field(value_by_key) or ("section", None)
+        target = response_scan.find_field_path(target) if scope == "field" and target else target
+        availability = replace_reason(
+            read_absence_code(message_text) or UNAVAILABLE,
+            find_reason(value_by_key) or message_text,
         )
-        availability = partial_if_measured(availability, response_scan.nonzero_flags)
-        response_scan.add_signal(scope, target, availability, notice.path, "notice", notice.value)
+        availability = make_partial_if_measured(availability, response_scan.nonzero_flags)
+        response_scan.add_signal(
+            scope, target, availability, service_message.path, "notice", service_message.value
+        )
         return
-    is_prose = ends_with_word_of(notice.key, "prose") or is_word_of(notice.key, "remark")
-    if is_prose and not any(map(_REQUEST_PATTERN.search, notice_texts)):
-        response_scan.prose_notices += [
-            notice._replace(key=notice_text) for notice_text in notice_texts
+    may_be_prose = ends_with_word_of(service_message.key, "prose") or is_word_of(
+        service_message.key, "remark"
+    )
+    if may_be_prose and not any(map(_REQUEST_PATTERN.search, message_texts)):
+        response_scan.prose_messages += [
+            service_message._replace(key=message_text) for message_text in message_texts
         ]
 
 
-def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
-    """Return the distinct names of the fields and engines (AI assistants) that a notice is about.
+def list_message_targets(message_object: Mapping[str, Any]) -> list[str]:
+    """Return the distinct names of the fields and engines (AI assistants) that a message names.
 
-    A notice is an object with a message of the service.
+    ``message_object`` is the object that has the message of the service.
     """
-    kind_and_name = find_target(notice)
-    target_names = [kind_and_name[1]] if kind_and_name else []
-    for key, item in notice.items():
+    kind_and_target_name = find_engine_or_field(message_object)
+    target_names = [kind_and_target_name[1]] if kind_and_target_name else []
+    for key, item in message_object.items():
         if isinstance(item, list) and has_word_of(key, "target"):
             target_names += [name for name in item if isinstance(name, str)]
     return [*dict.fromkeys(target_names)]
 
 
-def read_prose(response_scan: ResponseScan) -> None:
+def read_prose_messages(response_scan: ResponseScan) -> None:
     """Add a `Signal` (a statement on missing data) for the first message about missing data.
 
     The messages of the service are stored in ``response_scan``. If there already is a signal about
     all data of the response, nothing is done.
     """
     if not response_scan.has_section_signal:
-        for availability, notice in islice(iter_prose_statements(response_scan), 1):
+        for availability, service_message in islice(iter_prose_statements(response_scan), 1):
             response_scan.add_signal(
-                "section", None, availability, notice.path, "notice", notice.value
+                "section", None, availability, service_message.path, "notice", service_message.value
             )
 
 
@@ -699,24 +741,26 @@ def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availab
 
     Messages that are not about missing data are left out.
     """
-    for notice in response_scan.prose_notices:
-        notice_text = notice.value if isinstance(notice.value, str) else notice.key
+    for service_message in response_scan.prose_messages:
+        message_text = (
+            service_message.value if isinstance(service_message.value, str) else service_message.key
+        )
         status_word = (
             None
-            if _REQUEST_PATTERN.search(notice_text)
-            else find_word(notice_text) or find_absence_word([notice_text])
+            if _REQUEST_PATTERN.search(message_text)
+            else find_status_word(message_text) or find_absence_status_word([message_text])
         )
         # Everyday words are trusted only where they are the code.
-        is_everyday = status_word and status_word.term in ("available", "unavailable", "error")
+        is_everyday_word = status_word and status_word.term in ("available", "unavailable", "error")
         if status_word and (
-            status_word.means_missing or (is_code_text(notice_text) and not is_everyday)
+            status_word.means_missing or (is_code_text(message_text) and not is_everyday_word)
         ):
-            availability = partial_if_measured(
-                status_word.with_reason(notice_text), response_scan.nonzero_flags
+            availability = make_partial_if_measured(
+                status_word.with_reason(message_text), response_scan.nonzero_flags
             )
             if availability.status == Status.UNAVAILABLE and True in response_scan.nonzero_flags:
                 availability = replace(availability, status=Status.PARTIAL)
-            yield availability, notice
+            yield availability, service_message
 
 
 # --- errors inside a body --------------------------------------------------------------------
@@ -768,19 +812,21 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     )
     if any(_is_partial_error(response_scan, path) for path in error_paths):
         return None
-    error: Any = None
+    error_value: Any = None
     if is_word_of(key, "error"):
-        error = value if _is_error(value) else None
+        error_value = value if _describes_error(value) else None
     elif key in ("success", "ok"):
-        error = parent_object if value is False else None
+        error_value = parent_object if value is False else None
     elif key == "status":
-        has_code = (
+        has_error_code = (
             type(value) is int and value >= 400 and isinstance(parent_object.get("title"), str)
         )
-        is_error_word = isinstance(value, str) and find_word(value) == find_word("error")
-        is_explained = is_error_word and len(parent_object) <= 6 and find_reason(parent_object)
-        error = parent_object if has_code or is_explained else None
-    elif find_absence_word(sibling_texts):
+        is_error_word = isinstance(value, str) and find_status_word(value) == find_status_word(
+            "error"
+        )
+        has_reason = is_error_word and len(parent_object) <= 6 and find_reason(parent_object)
+        error_value = parent_object if has_error_code or has_reason else None
+    elif find_absence_status_word(sibling_texts):
         error_fields = {fold(field_name): item for field_name, item in parent_object.items()}
         if key != "code":
             error_fields = {
@@ -788,18 +834,22 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
                 for field_name, item in error_fields.items()
                 if re.match("error|fault", field_name)
             }
-        error = (
-            (parent_object if key == "code" else error_fields) if _is_error(error_fields) else None
+        error_value = (
+            (parent_object if key == "code" else error_fields)
+            if _describes_error(error_fields)
+            else None
         )
-    if error is None:
+    if error_value is None:
         return None
-    text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
-    status_word = find_strong_word(text_by_key.values())
-    error_values = error.values() if isinstance(error, dict) else ()
+    text_by_key = dict(
+        iter_error_texts(error_value if isinstance(error_value, dict) else {"error": error_value})
+    )
+    status_word = find_strong_status_word(text_by_key.values())
+    values_in_error = error_value.values() if isinstance(error_value, dict) else ()
     availability = next(
         (
             AVAILABILITY_BY_HTTP_STATUS[item]
-            for item in error_values
+            for item in values_in_error
             if type(item) is int and item in AVAILABILITY_BY_HTTP_STATUS
         ),
         FAILED,
@@ -812,9 +862,9 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         if response_scan.nonzero_flags
         else availability
     )
-    reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
+    reason = find_reason(text_by_key) or (error_value if isinstance(error_value, str) else None)
     response_scan.add_signal(
-        "section", None, replace(availability, reason=reason), member.path, "error", error
+        "section", None, replace(availability, reason=reason), member.path, "error", error_value
     )
     return True
 
@@ -827,18 +877,18 @@ def _is_partial_error(response_scan: ResponseScan, path: Any) -> bool:
     ``data``: then ``data`` itself is incomplete.
     """
     data_object = response_scan.document.get("data")
-    is_graphql = isinstance(data_object, dict) and isinstance(path, list) and path[:1] != []
-    is_in_data = is_graphql and path[0] in data_object
+    is_graphql_error = isinstance(data_object, dict) and isinstance(path, list) and path[:1] != []
+    is_in_data = is_graphql_error and path[0] in data_object
     return isinstance(path, str) or bool(path and response_scan.nonzero_flags and not is_in_data)
 
 
-def _is_error(value: Any) -> bool:
+def _describes_error(value: Any) -> bool:
     """Return whether a text, list or object under a key such as ``error`` describes an error."""
     if isinstance(value, str):
         return bool(value.strip())
     if isinstance(value, list):
         return bool(value) and all(
-            isinstance(item, str | dict) and _is_error(item) for item in value
+            isinstance(item, str | dict) and _describes_error(item) for item in value
         )
     folded_keys = {fold(name) for name in value}
     text_keys = folded_keys & {"message", "detail", "title", "description"}
@@ -857,21 +907,21 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
     ``member`` has the key and the boolean. Return None if they say nothing about availability.
     """
     key, value = member.key, member.value
-    availability = state_of_named_flag(key, value)
+    availability = read_flag_availability(key, value)
     if availability is None or (
         availability.status == Status.AVAILABLE and not matches_form(key, "claim")
     ):
         return None
     if availability.cause == Cause.WITHHELD and response_scan.nonzero_flags:
         return None
-    status_word = value and find_word(join_words(key, ("is",)))
+    status_word = value and find_status_word(join_words(key, ("is",)))
     if (
         status_word
         and not status_word.means_missing
         and not (response_scan.has_list_of_numbers or response_scan.has_no_data)
     ):
         return None
-    return add_explanation(availability, member.parent_object)
+    return add_stated_reason(availability, member.parent_object)
 
 
 def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
@@ -879,7 +929,7 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
 
     ``member`` has the key and the status, which is a text.
     """
-    status_word = find_word(member.value)
+    status_word = find_status_word(member.value)
     if (
         status_word is None
         or status_word.term not in _BUSINESS_TERMS
@@ -888,16 +938,16 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     is_single_word = len(tokens(member.key)) == 1 and status_word.term != "not_run"
     return (
-        add_explanation(status_word.availability, member.parent_object)
+        add_stated_reason(status_word.availability, member.parent_object)
         if is_single_word or response_scan.has_no_data
         else None
     )
 
 
-def _read_message(response_scan: ResponseScan, member: Member) -> RuleResult:
-    """Store a message for `read_prose` if the response has no data; return whether it has none."""
+def _store_prose_message(response_scan: ResponseScan, member: Member) -> RuleResult:
+    """Store a message to read it later, if the response has no data; return whether it has none."""
     if response_scan.has_no_data:
-        response_scan.prose_notices.append(member)
+        response_scan.prose_messages.append(member)
     return response_scan.has_no_data
 
 
@@ -930,10 +980,14 @@ def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResul
     ``member`` has the key, and as its value the reason or an object with the reason. Return None if
     no availability is stated.
     """
-    record = member.value if member.is_dict else {"reason": member.value}
-    key_text = " ".join(tokens(member.key)[: None if member.is_dict else -1])
-    has_list = any(isinstance(item, list) for item in record.values())
-    availability = state_of_listed_names(key_text) if find_reason(record) and not has_list else None
+    reason_object = member.value if member.is_dict else {"reason": member.value}
+    spaced_key = " ".join(tokens(member.key)[: None if member.is_dict else -1])
+    contains_list = any(isinstance(item, list) for item in reason_object.values())
+    availability = (
+        find_availability_of_listed(spaced_key)
+        if find_reason(reason_object) and not contains_list
+        else None
+    )
     if (
         availability
         and member.is_dict
@@ -941,7 +995,7 @@ def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResul
         and response_scan.nonzero_flags
     ):
         availability = replace(availability, status=Status.PARTIAL)
-    return add_explanation(availability, record) if availability else None
+    return add_stated_reason(availability, reason_object) if availability else None
 
 
 def _may_list_names(key: str) -> bool:
@@ -950,7 +1004,7 @@ def _may_list_names(key: str) -> bool:
     An engine is an AI assistant.
     """
     may_list_failures = has_word_of(key, "failure") or matches_form(key, "reasons")
-    return state_of_listed_names(key) is not None or may_list_failures
+    return find_availability_of_listed(key) is not None or may_list_failures
 
 
 ENVELOPE_RULES = (
@@ -958,20 +1012,22 @@ ENVELOPE_RULES = (
     GeneralRule("error", lambda key: matches_form(key, "error_part"),
          {bool, int, str}, _read_error),
     GeneralRule("through", lambda key: matches_form(key, "through"), {str}, _read_last_day),
-    GeneralRule("count", may_state_loss, {int, float, list, str},
-         lambda _, member: state_of_loss(member.key, member.value)),
-    GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
+    GeneralRule("count", may_report_lost_data, {int, float, list, str},
+         lambda _, member: read_loss_availability(member.key, member.value)),
+    GeneralRule("flag", lambda key: any(read_flag_availability(key, flag)
+         for flag in (True, False)),
          {bool}, _read_flag),
-    GeneralRule("statement", score_key, {dict}, read_statement),
-    GeneralRule("notice", lambda key: matches_form(key, "noted"), {str, list, dict}, _read_notices),
-    GeneralRule("statement", score_key, {str}, read_statement),
+    GeneralRule("statement", score_availability_key, {dict}, read_availability_statement),
+    GeneralRule("notice", lambda key: matches_form(key, "noted"), {str, list, dict},
+         _read_service_messages),
+    GeneralRule("statement", score_availability_key, {str}, read_availability_statement),
     GeneralRule("status", lambda key: matches_form(key, "stage"), {str}, _read_job_status),
-    GeneralRule("reason", lambda key: is_word_of(key, "message"), {str}, _read_message),
+    GeneralRule("reason", lambda key: is_word_of(key, "message"), {str}, _store_prose_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason", {str}, _read_named_reason),
-    GeneralRule("reason", state_of_listed_names, {dict}, _read_named_reason),
+    GeneralRule("reason", find_availability_of_listed, {dict}, _read_named_reason),
     GeneralRule("map", _may_list_names, {dict, list}, read_names_without_data),
-    GeneralRule("map", find_target_kind, {dict, list}, read_list_of_states),
-    GeneralRule("statement", score_key, {list}, read_statement),
+    GeneralRule("map", find_kind_of_listed_names, {dict, list}, read_list_of_statuses),
+    GeneralRule("statement", score_availability_key, {list}, read_availability_statement),
 )  # fmt: skip
 """The rules for the objects about the whole response; the first rule that reads a key wins."""
 
@@ -985,15 +1041,19 @@ def read_rows(response_scan: ResponseScan) -> None:
     A `Signal` is a statement on data, stored in ``response_scan``. An example of an object with a
     statement is ``{"day": "2026-11-20", "isPartial": true}``.
     """
-    for records in response_scan.records:
-        for name in records.names if len(records.names) <= MAX_FIELDS else ():
-            value_types = records.rows.field(name).types
+    for records in response_scan.list_records:
+        for field_name in records.field_names if len(records.field_names) <= MAX_FIELDS else ():
+            value_types = records.record_vector.field(field_name).types
             for rule in ROW_RULES:
-                if rule.value_types & value_types and rule.matches_key(name):
-                    row_availabilities = rule.read_value(records, name)
-                    sibling = _find_sibling_name(records, name) if rule.name == "cell" else None
-                    for row, availability in row_availabilities or ():
-                        records.add_signal(name, row, availability, rule.name, sibling)
+                if rule.value_types & value_types and rule.matches_key(field_name):
+                    row_availabilities = rule.read_value(records, field_name)
+                    sibling_name = (
+                        _find_sibling_name(records, field_name) if rule.name == "cell" else None
+                    )
+                    for record_position, availability in row_availabilities or ():
+                        records.add_signal(
+                            field_name, record_position, availability, rule.name, sibling_name
+                        )
                     if row_availabilities is not None:
                         break
 
@@ -1005,65 +1065,74 @@ def _read_row_flags(records: ListRecords, name: str) -> RowAvailabilities | None
     if the field is not about availability.
     """
     if matches_form(name, "row_flag", ("is",)):
-        return records.read_availabilities(name, partial(state_of_named_flag, name), bool)
-    has_days = any(has_word_of(field_name, "when") for field_name in records.names)
+        return records.read_availabilities(name, partial(read_flag_availability, name), bool)
+    has_days = any(has_word_of(field_name, "when") for field_name in records.field_names)
     return (
-        has_days and records.read_availabilities(name, partial(state_of_series_flag, name), bool)
+        has_days
+        and records.read_availabilities(name, partial(read_day_flag_availability, name), bool)
     ) or None
 
 
-def _find_sibling_name(records: ListRecords, name: str) -> str | None:
+def _find_sibling_name(records: ListRecords, field_name: str) -> str | None:
     """Return the name of the field that a field explains: ``revenue`` for ``revenueReason``.
 
     Return None if the objects ``records`` have no such field.
     """
-    folded_name, _ = split_key(name)
-    sibling = (
-        next((field for field in records.names if fold(field) == folded_name), None)
+    folded_name, _ = split_key(field_name)
+    sibling_name = (
+        next((field for field in records.field_names if fold(field) == folded_name), None)
         if folded_name
         else None
     )
-    return sibling if sibling != name else None
+    return sibling_name if sibling_name != field_name else None
 
 
-def _read_sibling_states(records: ListRecords, name: str) -> RowAvailabilities | None:
+def _read_sibling_availabilities(
+    records: ListRecords, explaining_name: str
+) -> RowAvailabilities | None:
     """Return the availability of a field such as ``revenue`` that ``revenueReason`` states.
 
-    ``name`` is the explaining field, ``revenueReason``. The result is a list of tuples: the
+    ``explaining_name`` is ``revenueReason``. The result is a list of tuples: the
     position of a row, from 0, and the availability of ``revenue`` in this row. Return None if the
     rows have no field ``revenue``.
     """
-    sibling_name = _find_sibling_name(records, name)
+    sibling_name = _find_sibling_name(records, explaining_name)
     if sibling_name is None:
         return None
-    sibling_values = records.values_of_field(sibling_name)
-    statement_kind = split_key(name)[1]
-    values = records.values_of_field(name)
+    sibling_values = records.list_field_values(sibling_name)
+    statement_kind = split_key(explaining_name)[1]
+    explaining_values = records.list_field_values(explaining_name)
     # A text that is present exactly if the sibling is null can only be the reason for the null.
-    have_texts = [type(item) is str and bool(item.strip()) for item in values]
-    explains_nulls = statement_kind == "reason" and have_texts == [
+    has_text_flags = [type(item) is str and bool(item.strip()) for item in explaining_values]
+    explains_nulls = statement_kind == "reason" and has_text_flags == [
         item is None for item in sibling_values
     ]
     row_availabilities = []
-    for row, (value, sibling_value) in enumerate(zip(values, sibling_values, strict=True)):
-        if not isinstance(value, bool | str):
+    for record_position, (explaining_value, sibling_value) in enumerate(
+        zip(explaining_values, sibling_values, strict=True)
+    ):
+        if not isinstance(explaining_value, bool | str):
             continue
-        availability = state_of_sibling(
+        availability = read_sibling_availability(
             statement_kind,
-            value,
+            explaining_value,
             sibling_value if isinstance(sibling_value, str | int | float) else None,
         )
         is_certain = (
-            explains_nulls or isinstance(value, bool) or find_strongest_word([value], STRONG)
+            explains_nulls
+            or isinstance(explaining_value, bool)
+            or find_strongest_status_word([explaining_value], STRONG)
         )
         denies_zero = (
-            sibling_value == 0 and isinstance(value, str) and find_strongest_word([value], PLAIN)
+            sibling_value == 0
+            and isinstance(explaining_value, str)
+            and find_strongest_status_word([explaining_value], PLAIN)
         )
         is_consistent = availability and (sibling_value is None) != (
             availability.status == Status.AVAILABLE
         )
         if availability and (denies_zero or (is_consistent and is_certain)):
-            row_availabilities.append((row, availability))
+            row_availabilities.append((record_position, availability))
     return (
         row_availabilities
         if any(availability.status != Status.AVAILABLE for _, availability in row_availabilities)
@@ -1075,6 +1144,6 @@ ROW_RULES = (
     GeneralRule("row flag", bool, {bool}, _read_row_flags),
     GeneralRule("row code", lambda key: matches_form(key, "observation_status"), {str},
          lambda records, name: records.read_availabilities(name, read_observation_code)),
-    GeneralRule("cell", lambda key: split_key(key)[1], {bool, str}, _read_sibling_states)
+    GeneralRule("cell", lambda key: split_key(key)[1], {bool, str}, _read_sibling_availabilities)
 )  # fmt: skip
 """The rules for the fields of the objects in lists; the first rule that reads a field wins."""

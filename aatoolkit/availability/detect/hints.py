@@ -8,18 +8,18 @@ from itertools import islice
 from typing import Any
 
 from aatoolkit._util.lexicon import fold, has_word_of, is_word_of, matches_form, tokens, words_of
-from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, to_json_text
+from aatoolkit.availability.detect.response_scan import Hint, Member, ResponseScan, to_json_text
 from aatoolkit.availability.detect.words import (
     STATED,
     echoes_request,
-    find_absence_word,
-    find_target_kind,
-    find_word,
-    find_word_of_parts,
-    score_key,
-    state_of_listed_names,
-    state_of_loss,
-    state_of_named_flag,
+    find_absence_status_word,
+    find_availability_of_listed,
+    find_kind_of_listed_names,
+    find_status_word,
+    find_status_word_of_parts,
+    read_flag_availability,
+    read_loss_availability,
+    score_availability_key,
 )
 from aatoolkit.jsontree.paths import is_within
 
@@ -78,16 +78,19 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
 
     A higher score means that the header is more likely to report missing data.
     """
-    for name, value in headers.items():
-        key = name.lower().removeprefix("x-")
+    for header_name, header_value in headers.items():
+        key = header_name.lower().removeprefix("x-")
         is_about_data = has_word_of(key, "about_data", "of_process")
-        is_statement = isinstance(value, str) and (
-            is_about_data or score_key(key) or state_of_listed_names(key)
+        may_report_status = isinstance(header_value, str) and (
+            is_about_data or score_availability_key(key) or find_availability_of_listed(key)
         )
-        if name.lower() == "link" and re.search(r'rel="?next\b', str(value)):
-            yield _CERTAIN_SCORE, Hint("header link", to_json_text(value), _MORE_DATA_REASON)
-        elif is_statement and not _STANDARD_HEADER_PATTERN.fullmatch(name.lower()):
-            yield _CERTAIN_SCORE, Hint(f"header {name.lower()}", to_json_text(value), _KEY_REASON)
+        if header_name.lower() == "link" and re.search(r'rel="?next\b', str(header_value)):
+            yield _CERTAIN_SCORE, Hint("header link", to_json_text(header_value), _MORE_DATA_REASON)
+        elif may_report_status and not _STANDARD_HEADER_PATTERN.fullmatch(header_name.lower()):
+            yield (
+                _CERTAIN_SCORE,
+                Hint(f"header {header_name.lower()}", to_json_text(header_value), _KEY_REASON),
+            )
 
 
 def _find_nested_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
@@ -102,8 +105,8 @@ def _find_nested_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]
         and isinstance(document, dict)
         and any(value in (None, []) for value in document.values())
     )
-    pending_members = [Member("", document, "$", {})]
-    for parent_member in pending_members:  # it grows meanwhile
+    unvisited_members = [Member("", document, "$", {})]
+    for parent_member in unvisited_members:  # it grows meanwhile
         is_leaf = (
             not parent_member.is_dict
             or len(parent_member.value) > 100
@@ -114,11 +117,11 @@ def _find_nested_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]
             if echoes_request(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
             if not has_word_of(key, "business"):
-                pending_members.append(member)
+                unvisited_members.append(member)
             is_title = has_no_data and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_word_of(key, "plain") and not is_title):
                 continue
-            score = _score_member(response_scan, key, value)
+            score = _score_key_and_value(response_scan, key, value)
             reason = _find_hint_reason(key, value, has_no_data=has_no_data)
             if reason:
                 yield _CERTAIN_SCORE + score, Hint(member.path, to_json_text(value), reason)
@@ -133,14 +136,18 @@ def _find_hint_reason(key: str, value: Any, *, has_no_data: bool) -> str | None:
     """
     if matches_form(key, "sentinel"):
         return _SENTINEL_REASON
-    is_progress = type(value) in (int, float) and matches_form(key, "percent_done")
-    is_unfinished = is_progress and 0 <= value < (
+    is_progress_number = type(value) in (int, float) and matches_form(key, "percent_done")
+    is_unfinished = is_progress_number and 0 <= value < (
         1 if isinstance(value, float) and value <= 1 else 100
     )
-    if state_of_loss(key, value) or is_unfinished or (value and _has_more_pages(key, value)):
+    if (
+        read_loss_availability(key, value)
+        or is_unfinished
+        or (value and _has_more_pages(key, value))
+    ):
         return _MORE_DATA_REASON
     if any(
-        find_absence_word([value_text])
+        find_absence_status_word([value_text])
         for value_text in _iter_texts(value)
         if len(value_text) <= _MAX_CHARS
     ) and not (isinstance(value, str) and has_word_of(key, "business")):
@@ -156,10 +163,10 @@ def _find_hint_reason(key: str, value: Any, *, has_no_data: bool) -> str | None:
         return None
     is_about_data = (
         has_word_of(key, "about_data")
-        or score_key(key) == STATED
-        or find_word_of_parts(tokens(key))
+        or score_availability_key(key) == STATED
+        or find_status_word_of_parts(tokens(key))
     )
-    return _KEY_REASON if is_about_data or state_of_named_flag(key, value) else None
+    return _KEY_REASON if is_about_data or read_flag_availability(key, value) else None
 
 
 def _has_more_pages(key: str, value: Any) -> bool:
@@ -183,7 +190,7 @@ def _iter_texts(value: Any) -> Iterator[str]:
         yield from (text for text in nested_values if isinstance(text, str))
 
 
-def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
+def _score_key_and_value(response_scan: ResponseScan, key: str, value: Any) -> int:
     """Return how likely it is that a key and its value report missing data, as a score.
 
     The score is 0 if it is unlikely; it has no upper limit.
@@ -196,20 +203,20 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
         is_total_key = {*tokens(key)[:1]} & {"of", "total", "matched"}
         exceeds_lists = is_total_key and value > max(response_scan.list_lengths, default=value)
         return 2 if exceeds_lists else score if 0 < value < 1 else 0
-    score += has_word_of(key, "trouble") or score_key(key) == STATED
+    score += has_word_of(key, "trouble") or score_availability_key(key) == STATED
     score += 2 * (has_word_of(key, "source") and isinstance(value, list))
-    if not score and isinstance(value, list) and find_target_kind(key) != "engine":
+    if not score and isinstance(value, list) and find_kind_of_listed_names(key) != "engine":
         return 0
     value_words = set()
-    pending_values = [value]
+    unvisited_values = [value]
     clue_count = 0
-    for item in islice(pending_values, _MAX_SCORED_ITEMS):  # it grows meanwhile
+    for item in islice(unvisited_values, _MAX_SCORED_ITEMS):  # it grows meanwhile
         if isinstance(item, dict):
-            pending_values += item.values()
+            unvisited_values += item.values()
             value_words |= {word for name in item for word in tokens(name)}
             clue_count += (False in item.values()) + (None in item.values())
         elif isinstance(item, list):
-            pending_values += item
+            unvisited_values += item
         elif (
             isinstance(item, str)
             and len(item) <= _MAX_CHARS
@@ -222,5 +229,5 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
 
 def _means_available(text: str) -> bool:
     """Return whether a text means the status ``available``."""
-    status_word = find_word(text)
+    status_word = find_status_word(text)
     return status_word is not None and status_word.term == "available"

@@ -140,19 +140,19 @@ def _compile_sentence_patterns() -> list[tuple[StatusWord, re.Pattern[str]]]:
 
 
 @lru_cache(maxsize=4096)
-def find_word(text: str) -> StatusWord | None:
+def find_status_word(text: str) -> StatusWord | None:
     """Find the standard term for data availability that a short text means; None if none.
 
     Examples
     --------
-    >>> find_word("GA4_NOT_CONNECTED"), find_word("in_stock")
+    >>> find_status_word("GA4_NOT_CONNECTED"), find_status_word("in_stock")
     (StatusWord(term='not_connected', strength=2), None)
     """
-    return find_word_of_parts(tokens(text)) if len(text) <= _MAX_TERM_LENGTH else None
+    return find_status_word_of_parts(tokens(text)) if len(text) <= _MAX_TERM_LENGTH else None
 
 
 @lru_cache(maxsize=4096)
-def find_word_of_parts(name_parts: tuple[str, ...]) -> StatusWord | None:
+def find_status_word_of_parts(name_parts: tuple[str, ...]) -> StatusWord | None:
     """Find the standard term for data availability that the words of a name mean; None if none.
 
     ``name_parts`` are the words of the name in lower case, such as ``("not", "connected")``.
@@ -175,14 +175,20 @@ def find_word_of_parts(name_parts: tuple[str, ...]) -> StatusWord | None:
         if name_part in words_of("kind")
     ]
     if type_word_positions:  # what follows the type of an enum, as in ``COLUMN_STATE_POPULATED``
-        return find_word_of_parts(name_parts[type_word_positions[-1] + 1 :])
-    core_parts = " ".join(significant_parts).removeprefix("data ").removesuffix(" data").split()
+        return find_status_word_of_parts(name_parts[type_word_positions[-1] + 1 :])
+    parts_without_data = (
+        " ".join(significant_parts).removeprefix("data ").removesuffix(" data").split()
+    )
     return (
-        find_word_of_parts(tuple(core_parts)) if len(core_parts) < len(significant_parts) else None
+        find_status_word_of_parts(tuple(parts_without_data))
+        if len(parts_without_data) < len(significant_parts)
+        else None
     )
 
 
-def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> StatusWord | None:
+def find_strongest_status_word(
+    texts: Iterable[object], min_strength: int = WEAK
+) -> StatusWord | None:
     """Return the standard term for availability that any of the texts means, or None.
 
     If several texts mean a term, the term that is meant most surely is returned.
@@ -192,25 +198,25 @@ def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> St
         status_word
         for text in texts
         if isinstance(text, str)
-        and (status_word := find_word(text))
+        and (status_word := find_status_word(text))
         and status_word.strength >= min_strength
     ]
     return max(status_words, key=lambda status_word: status_word.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
-def find_word_in_text(text: str) -> StatusWord | None:
+def find_status_word_in_sentence(text: str) -> StatusWord | None:
     """Return the first standard term for missing data that a sentence contains, or None.
 
     Examples
     --------
-    >>> find_word_in_text("Your logs aren't connected yet.").term
+    >>> find_status_word_in_sentence("Your logs aren't connected yet.").term
     'not_connected'
-    >>> find_word_in_text("No setup is required.")
+    >>> find_status_word_in_sentence("No setup is required.")
     """
     for pattern, replacement in _CONTRACTION_REPLACEMENTS:
         text = pattern.sub(replacement, text)
-    vague_word: StatusWord | None = None
+    first_vague_word: StatusWord | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
         spaced_words = " ".join(word for word in tokens(sentence) if word not in words_of("noise"))
         phrase_matches = [
@@ -224,30 +230,30 @@ def find_word_in_text(text: str) -> StatusWord | None:
         ):
             if not (status_word.term in ("unavailable", "partial") or phrase.endswith("measured")):
                 return status_word
-            vague_word = vague_word or status_word
-    return vague_word
+            first_vague_word = first_vague_word or status_word
+    return first_vague_word
 
 
-def find_strong_word(texts: Iterable[object]) -> StatusWord | None:
+def find_strong_status_word(texts: Iterable[object]) -> StatusWord | None:
     """Return the standard term for availability that one of the texts surely means, or None.
 
     A standard term is a cause or status, such as ``not_run``. Codes such as ``plan_required`` are
     searched before sentences.
     """
     status_texts = [text for text in texts if isinstance(text, str)]
-    sentences = (text for text in status_texts if find_word(text) is None)
-    return find_strongest_word(status_texts, STRONG) or next(
-        filter(None, map(find_word_in_text, sentences)), None
+    sentences = (text for text in status_texts if find_status_word(text) is None)
+    return find_strongest_status_word(status_texts, STRONG) or next(
+        filter(None, map(find_status_word_in_sentence, sentences)), None
     )
 
 
-def find_absence_word(texts: Iterable[object]) -> StatusWord | None:
+def find_absence_status_word(texts: Iterable[object]) -> StatusWord | None:
     """Return the standard term for missing data that one of the texts surely means, or None.
 
     A standard term is a cause or status, such as ``not_run``. Return None also if the term is
     ``available``.
     """
-    status_word = find_strong_word(texts)
+    status_word = find_strong_status_word(texts)
     return status_word if status_word and status_word.means_missing else None
 
 
@@ -261,39 +267,39 @@ def read_absence_code(text: str) -> Availability | None:
 
     Return None if the text is no code, or does not mean missing data.
     """
-    status_word = find_word(text) if is_code_text(text) else None
+    status_word = find_status_word(text) if is_code_text(text) else None
     return status_word.availability if status_word and status_word.means_missing else None
 
 
-def read_word(status_text: object, reason: object = None) -> Availability:
+def read_status_text(status_text: object, reason: object = None) -> Availability:
     """Return the availability that a status text means; ``unknown`` if the text is not known.
 
     ``reason`` is the explanation, or the code of a cause, that belongs to the status.
 
     Examples
     --------
-    >>> read_word("Available").status
+    >>> read_status_text("Available").status
     <Status.AVAILABLE: 'available'>
-    >>> read_word("unavailable", "not_connected").cause
+    >>> read_status_text("unavailable", "not_connected").cause
     <Cause.NOT_CONNECTED: 'not_connected'>
-    >>> read_word("blue moon")
+    >>> read_status_text("blue moon")
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     reason_text = reason if isinstance(reason, str) and reason else None
-    status_word = find_word(status_text) if isinstance(status_text, str) else None
+    status_word = find_status_word(status_text) if isinstance(status_text, str) else None
     if status_word is None:
         unknown_text = None if status_text is None else repr(status_text)
         return Availability(Status.UNKNOWN, None, reason_text or unknown_text)
-    return with_reason(status_word.availability, reason_text)
+    return replace_reason(status_word.availability, reason_text)
 
 
-def with_reason(availability: Availability, reason: str | None) -> Availability:
+def replace_reason(availability: Availability, reason: str | None) -> Availability:
     """Return a copy of an `Availability` (a status, cause and reason) with another reason.
 
     If the availability has no cause, and the reason is a code such as ``not_connected``, the copy
     has this cause.
     """
-    status_word = find_word(reason) if reason is not None and is_code_text(reason) else None
+    status_word = find_status_word(reason) if reason is not None and is_code_text(reason) else None
     if status_word and availability == UNAVAILABLE and status_word.availability.status in EMPTY:
         availability = status_word.availability
     elif status_word and availability == PARTIAL:
@@ -325,40 +331,45 @@ _KEY_SEPARATOR_PATTERN = re.compile(r"__|(?<=\w)[@.]")
 
 
 @lru_cache(maxsize=8192)
-def score_key(key: str) -> int:
+def score_availability_key(key: str) -> int:
     """Return how surely a key is about the availability of data.
 
     The result is 2 (`STATED`, surely), 1 (`MILD`, perhaps) or 0 (no).
 
     Examples
     --------
-    >>> score_key("dataAvailability"), score_key("engineSupport"), score_key("brandCoverage")
-    (2, 1, 0)
+    >>> keys = ("dataAvailability", "engineSupport", "brandCoverage")
+    >>> [*map(score_availability_key, keys)]
+    [2, 1, 0]
     """
-    key_words = {*tokens(key)} - words_of("idle", "field", "engine")
-    status_words = key_words & words_of("kind", "grade")
-    if not key_words or not key_words <= words_of("availability", "data", "kind", "grade"):
+    significant_key_words = {*tokens(key)} - words_of("idle", "field", "engine")
+    status_words = significant_key_words & words_of("kind", "grade")
+    if not significant_key_words or not significant_key_words <= words_of(
+        "availability", "data", "kind", "grade"
+    ):
         return 0
-    if key_words & words_of("availability") or (key_words & words_of("data") and status_words):
+    if significant_key_words & words_of("availability") or (
+        significant_key_words & words_of("data") and status_words
+    ):
         return STATED
     return MILD if status_words else 0
 
 
 @lru_cache(maxsize=4096)
-def is_state_key(key: str) -> bool:
+def is_status_key(key: str) -> bool:
     """Return whether a key, such as ``status``, may hold the status of data."""
-    return join_words(key) in words_of("valued") or score_key(key) > 0
+    return join_words(key) in words_of("valued") or score_availability_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
-def state_of_named_flag(key: str, value: bool) -> Availability | None:
+def read_flag_availability(key: str, value: bool) -> Availability | None:
     """Return the availability that a boolean under a key such as ``isConnected`` means, or None.
 
     Examples
     --------
-    >>> str(state_of_named_flag("isConnected", False))
+    >>> str(read_flag_availability("isConnected", False))
     'unavailable (not connected)'
-    >>> state_of_named_flag("isRecalculating", False)
+    >>> read_flag_availability("isRecalculating", False)
     """
     flag_text = join_words(key, _FLAG_PREFIXES)
     for (term, _), pattern in load_patterns("flag").items():
@@ -366,7 +377,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
             return AVAILABLE if value else AVAILABILITY_BY_TERM[term]
     if value and matches_form(flag_text, "cut"):
         return AVAILABILITY_BY_TERM["truncated"]
-    status_word = find_word_of_parts(tuple(flag_text.split()))
+    status_word = find_status_word_of_parts(tuple(flag_text.split()))
     if not value or status_word is None or status_word.term == "available":
         return None
     return (
@@ -377,13 +388,15 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def state_of_series_flag(key: str, value: bool) -> Availability | None:
+def read_day_flag_availability(key: str, value: bool) -> Availability | None:
     """Return the availability of a day's data that a boolean such as ``final`` means, or None.
 
     Examples
     --------
-    >>> str(state_of_series_flag("final", False)), str(state_of_series_flag("isProvisional", True))
-    ('partial', 'partial')
+    >>> str(read_day_flag_availability("final", False))
+    'partial'
+    >>> str(read_day_flag_availability("isProvisional", True))
+    'partial'
     """
     if matches_form(key, "series_whole", ("is",)):
         return AVAILABLE if value else PARTIAL
@@ -391,7 +404,7 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def state_of_listed_names(key: str) -> Availability | None:
+def find_availability_of_listed(key: str) -> Availability | None:
     """Return the availability of the data that are listed under a key such as ``missingFields``.
 
     The list has the names of fields or of engines (AI assistants), which have this availability.
@@ -400,7 +413,7 @@ def state_of_listed_names(key: str) -> Availability | None:
     key_text = join_words(key, words_of("field", "engine", "idle"))
     if matches_form(key_text, "denies"):
         return UNAVAILABLE
-    status_word = find_word_of_parts(tuple(key_text.split()))
+    status_word = find_status_word_of_parts(tuple(key_text.split()))
     return (
         status_word.availability
         if status_word and status_word.term not in ("available", "error")
@@ -409,7 +422,7 @@ def state_of_listed_names(key: str) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def find_target_kind(key: str) -> str | None:
+def find_kind_of_listed_names(key: str) -> str | None:
     """Return ``"field"`` for a key such as ``missingFields``, ``"engine"`` for ``idleEngines``.
 
     The value of such a key may list names of fields or of engines (AI assistants). Return None for
@@ -441,12 +454,14 @@ def split_key(key: str) -> tuple[str, str]:
     if len(key_words) > 1 and key_words[0] == "has":
         return "".join(key_words[1:]), "available"
     key_words = key_words[1:] if key_words[:1] == ("is",) else key_words
-    for ending_length in (2, 1):
+    for ending_word_count in (2, 1):
         statement_kind = (
-            _read_key_ending(key_words[-ending_length:]) if len(key_words) > ending_length else None
+            _read_key_ending(key_words[-ending_word_count:])
+            if len(key_words) > ending_word_count
+            else None
         )
         if statement_kind is not None:
-            return "".join(key_words[:-ending_length]), statement_kind
+            return "".join(key_words[:-ending_word_count]), statement_kind
     return "", ""
 
 
@@ -467,7 +482,7 @@ def _read_key_ending(ending_words: tuple[str, ...]) -> str | None:
         *ending_words
     } & availability_words:
         return "available" if "available" in ending_words else "status"
-    status_word = find_word_of_parts(ending_words)
+    status_word = find_status_word_of_parts(ending_words)
     if (status_word and status_word.means_missing) or matches_form(ending_text, "hidden_word"):
         return "denial"
     return "available" if matches_form(ending_text, "ready_word") else None
@@ -514,8 +529,8 @@ def has_numbers(
     (True, False)
     """
     if isinstance(value, dict):
-        data_items = ((name, item) for name, item in value.items() if not echoes_request(name))
-        return any(has_numbers(item, ignores_key, name) for name, item in data_items)
+        keys_and_items = ((name, item) for name, item in value.items() if not echoes_request(name))
+        return any(has_numbers(item, ignores_key, name) for name, item in keys_and_items)
     if isinstance(value, list):
         return any(has_numbers(item, ignores_key, key) for item in value)
     number_text = "" if isinstance(value, bool) else str(value).strip()
@@ -527,28 +542,28 @@ def has_numbers(
     return bool(is_number) and not ignores_key(key)
 
 
-def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
+def find_engine_or_field(record: Mapping[str, object]) -> tuple[str, str] | None:
     """Return what an object is about, such as ``("engine", "gemini")``, or None.
 
     The first item of the tuple is ``engine`` or ``field``, the second its name.
     """
-    for target_kind, word_group in (("engine", "engine"), ("field", "named")):
+    for name_kind, word_group in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
-            is_label = has_word_of(key, word_group) and {*tokens(key)} <= words_of(
+            is_label_key = has_word_of(key, word_group) and {*tokens(key)} <= words_of(
                 word_group, "labelling"
             )
-            if isinstance(value, str) and (is_word_of(key, word_group) or is_label):
-                return target_kind, value
+            if isinstance(value, str) and (is_word_of(key, word_group) or is_label_key):
+                return name_kind, value
     return None
 
 
-def cannot_be_status(text: str) -> bool:
+def cannot_be_status_text(text: str) -> bool:
     """Return whether a text cannot be a status of data, for example because it is too long."""
     has_no_letters = not any(token.isalpha() for token in tokens(text))
     return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_TERM_LENGTH
 
 
-def is_sample_size(key: str) -> bool:
+def is_sample_size_key(key: str) -> bool:
     """Return whether a key is for the size of a sample, such as ``sampleSize``."""
     return is_word_of(key, "size")
 
@@ -569,36 +584,38 @@ def find_reason(record: Mapping[str, object]) -> str | None:
     )
 
 
-def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
+def read_object_availability(
+    record: Mapping[str, Any], min_strength: int = WEAK
+) -> Availability | None:
     """Return the availability that a text or boolean in a JSON object states, or None.
 
     ``min_strength`` is how surely the text must mean the availability: `WEAK`, `STRONG` or `PLAIN`.
     """
     reason = find_reason(record)
-    is_limited = any(value and has_word_of(name, "limit") for name, value in record.items())
-    for name, value in record.items():
+    has_limit_flag = any(value and has_word_of(key, "limit") for key, value in record.items())
+    for key, value in record.items():
         if not isinstance(value, str):
             continue
         status_word = (
-            find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
+            find_status_word(value) if is_status_key(key) or is_word_of(key, "one_value") else None
         )
         if status_word and status_word.strength >= min_strength:
             stated_availability = (
                 PARTIAL
-                if is_limited and status_word.term == "available"
+                if has_limit_flag and status_word.term == "available"
                 else status_word.availability
             )
             return (
                 stated_availability
                 if reason == value
-                else add_explanation(stated_availability, record)
+                else add_stated_reason(stated_availability, record)
             )
     flag_availabilities = [
         availability
-        for name, value in record.items()
-        if isinstance(value, bool) and (availability := state_of_named_flag(name, value))
+        for key, value in record.items()
+        if isinstance(value, bool) and (availability := read_flag_availability(key, value))
     ]
-    if flag_availabilities and is_limited:
+    if flag_availabilities and has_limit_flag:
         flag_availabilities.append(PARTIAL)
     incomplete_availabilities = sorted(
         (
@@ -609,29 +626,29 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
         key=lambda availability: availability.status != Status.NOT_APPLICABLE,
     )
     return (
-        add_explanation((incomplete_availabilities or flag_availabilities)[0], record)
+        add_stated_reason((incomplete_availabilities or flag_availabilities)[0], record)
         if flag_availabilities
         else None
     )
 
 
-def state_of_entry(value: Any, key: str) -> Availability | None:
+def read_item_availability(value: Any, key: str) -> Availability | None:
     """Return the availability that a value in a dict such as ``{"gemini": "not_run"}`` means.
 
     The dict has one value for each engine (AI assistant) or field. ``key`` is the key under which
     the response has the dict. Return None if the value says nothing about availability.
     """
     if isinstance(value, bool):
-        return state_of_flag(value, key)
+        return read_known_flag_availability(value, key)
     if isinstance(value, str):
-        status_word = find_word(value)
+        status_word = find_status_word(value)
         return status_word.availability if status_word else None
     if isinstance(value, dict):
-        return read_object_state(value)
+        return read_object_availability(value)
     return None
 
 
-def state_of_flag(value: bool, key: str) -> Availability:
+def read_known_flag_availability(value: bool, key: str) -> Availability:
     """Return the `Availability` (a status and cause) that a boolean means under a key.
 
     True means ``available``. What False means depends on the key: ``not_connected`` under the key
@@ -645,7 +662,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
     ]
 
 
-def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
+def add_stated_reason(availability: Availability, record: Mapping[str, Any]) -> Availability:
     """Return an availability with the reason that the object ``record`` states.
 
     A `Cause` is added if the text of the reason names a known one. If the status is ``available``
@@ -653,35 +670,35 @@ def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Av
 
     Examples
     --------
-    >>> add_explanation(UNAVAILABLE, {"reason": "Search Console is not connected."}).cause
+    >>> add_stated_reason(UNAVAILABLE, {"reason": "Search Console is not connected."}).cause
     <Cause.NOT_CONNECTED: 'not_connected'>
-    >>> add_explanation(UNAVAILABLE, {"message": "Not enough data"}).cause
+    >>> add_stated_reason(UNAVAILABLE, {"message": "Not enough data"}).cause
     """
     reason = find_reason(record)
     if availability.status == Status.AVAILABLE and reason and " " in reason:
-        status_word = find_word_in_text(reason)
+        status_word = find_status_word_in_sentence(reason)
         if status_word and status_word.term != "unavailable":
             return status_word.with_reason(reason)
         unknown_availability = Availability(Status.UNKNOWN, None, reason)
         return (
             unknown_availability
             if _DENIAL_PATTERN.search(reason)
-            else with_reason(availability, reason)
+            else replace_reason(availability, reason)
         )
-    availability = with_reason(availability, reason)
+    availability = replace_reason(availability, reason)
     for key, cause_text in (
         record.items()
         if availability.cause is None and availability.status == "unavailable"
         else ()
     ):
         if isinstance(cause_text, str) and ends_with_word_of(key, "cause"):
-            status_word = find_word_in_text(cause_text)
+            status_word = find_status_word_in_sentence(cause_text)
             if status_word and status_word.availability.status in EMPTY:
                 return status_word.with_reason(availability.reason)
     return availability
 
 
-def partial_if_measured(
+def make_partial_if_measured(
     availability: Availability, nonzero_flags: Collection[bool]
 ) -> Availability:
     """Change the status of an `Availability` from ``unavailable`` to ``partial`` if numbers exist.
@@ -707,12 +724,14 @@ def find_nonzero_flags(record: Mapping[str, Any]) -> set[bool]:
     """
     return {
         item != 0
-        for name, item in record.items()
-        if type(item) in (int, float) and not is_sample_size(name)
+        for key, item in record.items()
+        if type(item) in (int, float) and not is_sample_size_key(key)
     }
 
 
-def state_of_sibling(statement_kind: str, value: Any, sibling_value: Any) -> Availability | None:
+def read_sibling_availability(
+    statement_kind: str, explaining_value: Any, sibling_value: Any
+) -> Availability | None:
     """Return the availability that a field states for another field beside it, or None.
 
     For example, ``revenueReason`` states the availability of ``revenue``.
@@ -721,35 +740,38 @@ def state_of_sibling(statement_kind: str, value: Any, sibling_value: Any) -> Ava
     ----------
     statement_kind : str
         What the field beside it states, such as ``reason``; see `split_key`.
-    value : object
+    explaining_value : object
         The value of the field that states the availability, such as ``revenueReason``.
     sibling_value : object
         The value of the field whose availability is stated, such as ``revenue``.
     """
-    if isinstance(value, dict):
-        availability = read_object_state(value)
-        reason = find_reason(value)
-        is_reason = (
+    if isinstance(explaining_value, dict):
+        availability = read_object_availability(explaining_value)
+        reason = find_reason(explaining_value)
+        is_reason_for_null = (
             availability is None and statement_kind == "reason" and sibling_value is None and reason
         )
-        return replace(UNAVAILABLE, reason=reason) if is_reason else availability
-    if isinstance(value, bool):
+        return replace(UNAVAILABLE, reason=reason) if is_reason_for_null else availability
+    if isinstance(explaining_value, bool):
         if statement_kind in ("part", "denial"):
-            is_consistent = value and (sibling_value is None) == (statement_kind == "denial")
+            is_consistent = explaining_value and (sibling_value is None) == (
+                statement_kind == "denial"
+            )
             return (UNAVAILABLE if sibling_value is None else PARTIAL) if is_consistent else None
-        return AVAILABLE if value else UNAVAILABLE
-    status_word = find_word(value)
+        return AVAILABLE if explaining_value else UNAVAILABLE
+    status_word = find_status_word(explaining_value)
     if status_word and (status_word.strength >= STRONG or sibling_value is None):
         nonzero_flags = set() if sibling_value is None else {sibling_value != 0}
-        return partial_if_measured(
-            status_word.with_reason(value if " " in value.strip() else None), nonzero_flags
+        return make_partial_if_measured(
+            status_word.with_reason(explaining_value if " " in explaining_value.strip() else None),
+            nonzero_flags,
         )
-    if statement_kind == "reason" and sibling_value is None and value.strip():
-        return add_explanation(UNAVAILABLE, {"reason": value})
+    if statement_kind == "reason" and sibling_value is None and explaining_value.strip():
+        return add_stated_reason(UNAVAILABLE, {"reason": explaining_value})
     return None
 
 
-def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
+def read_availability_beside_value(record: Mapping[str, Any]) -> Availability | None:
     """Return the availability that an object states for the value in it, or None.
 
     An example of such an object is ``{"value": null, "status": "not_connected"}``.
@@ -760,11 +782,11 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     if value_key is None:
         return None
     other_fields = {key: item for key, item in record.items() if key != value_key}
-    availability = read_object_state(other_fields)
+    availability = read_object_availability(other_fields)
     reason = find_reason(other_fields)
     if availability is None and record[value_key] is None and reason:
-        availability = with_reason(UNAVAILABLE, reason)
-    return availability and partial_if_measured(
+        availability = replace_reason(UNAVAILABLE, reason)
+    return availability and make_partial_if_measured(
         availability, set() if record[value_key] is None else {record[value_key] != 0}
     )
 
@@ -772,12 +794,12 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 # --- parts and wholes ------------------------------------------------------------------------
 
 
-def may_state_loss(key: str) -> bool:
+def may_report_lost_data(key: str) -> bool:
     """Return whether a key may say that some data are missing, such as ``suppressedRows``."""
     return matches_form(key, "loss") or matches_form(key, "since")
 
 
-def state_of_loss(key: str, value: Any) -> Availability | None:
+def read_loss_availability(key: str, value: Any) -> Availability | None:
     """Return ``partial`` if a key and its value say that some data are missing, else None.
 
     The key must name units in which data are counted, such as rows or days. Pages do not count: a
@@ -785,15 +807,15 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
 
     Examples
     --------
-    >>> str(state_of_loss("suppressedRows", 3))
+    >>> str(read_loss_availability("suppressedRows", 3))
     'partial'
-    >>> str(state_of_loss("first_incomplete_date", "2026-11-18"))
+    >>> str(read_loss_availability("first_incomplete_date", "2026-11-18"))
     'partial'
-    >>> state_of_loss("missingPages", ["/pricing"]), state_of_loss("suppressedRows", 0)
-    (None, None)
+    >>> read_loss_availability("missingPages", ["/pricing"])
+    >>> read_loss_availability("suppressedRows", 0)
     """
     lost_count = value if type(value) in (int, float) else 0
     has_lost_items = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
-    is_lost = has_lost_items and matches_form(key, "loss")
+    has_lost_data = has_lost_items and matches_form(key, "loss")
     has_first_day = isinstance(value, str) and value != "" and matches_form(key, "since")
-    return PARTIAL if is_lost or has_first_day else None
+    return PARTIAL if has_lost_data or has_first_day else None

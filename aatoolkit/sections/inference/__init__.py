@@ -3,15 +3,15 @@
 A wrong guess does more harm than a missing one. A doubtful guess is therefore applied only if the
 numbers prove it.
 
-``axes``
+``json_structure``
     Finds the lists and objects whose items are rows of tables, and the values of each column.
 ``words``
     Guesses the kind of values from the name of a field.
-``shapes``
+``table_search``
     Makes the tables.
-``findings``
+``draft_tables``
     The classes for tables, columns and the guesses about them.
-``readings``
+``field_formats``
     Finds how to parse values, such as numbers in text.
 ``masks``
     Applies booleans that say which values are valid.

@@ -23,10 +23,10 @@ from aatoolkit.sections import (
     Section,
     Table,
 )
+from aatoolkit.sections.inference.draft_tables import OPEN, PROVED, DraftColumn, DraftTable
 from aatoolkit.sections.inference.evidence import gather_arithmetic_evidence
-from aatoolkit.sections.inference.findings import OPEN, PROVED, DraftColumn, DraftTable
 from aatoolkit.sections.inference.keys import set_formats_and_keys
-from aatoolkit.sections.inference.shapes import find_tables
+from aatoolkit.sections.inference.table_search import find_tables
 from aatoolkit.sections.inference.units import POSITION_UNIT, set_aggregation, set_units
 from aatoolkit.sections.inference.words import (
     Vocabulary,
@@ -141,7 +141,7 @@ def analyse_section(
     documents = [document, *response_by_engines.values(), *other_responses]
     tables = find_tables(documents, section_name, vocabulary)
     notes = set_formats_and_keys(tables)
-    tables.sort(key=_table_sort_key)
+    tables.sort(key=_make_table_sort_key)
     if guesses_units:
         gather_arithmetic_evidence(tables, len(response_by_engines))
         set_units(tables)
@@ -151,7 +151,7 @@ def analyse_section(
     return SectionAnalysis(section_name, tables, notes)
 
 
-def _table_sort_key(table: DraftTable) -> float:
+def _make_table_sort_key(table: DraftTable) -> float:
     """Return a sort key for tables.
 
     Tables with many columns, and tables that are not nested, come first. The table with the
@@ -175,9 +175,9 @@ def declare_table(table: DraftTable) -> Table:
         table[name].source: total_values
         for name, total_values in table.total_labels_by_column.items()
     }
-    rows = table.rows.where(without=total_labels) if total_labels else table.rows
-    columns = tuple(map(declare_column, table.columns))
-    return Table(table.name, "", rows, table.key, columns)
+    row_declaration = table.rows.where(without=total_labels) if total_labels else table.rows
+    declared_columns = tuple(map(declare_column, table.columns))
+    return Table(table.name, "", row_declaration, table.key, declared_columns)
 
 
 def declare_column(column: DraftColumn) -> Column:
@@ -194,7 +194,7 @@ def declare_column(column: DraftColumn) -> Column:
         aggregate=column.aggregate,
         parse=column.format.parse,
         year=column.format.year,
-        scale=None if column.scale == 1.0 else column.scale,
+        scale=None if column.scale_factor == 1.0 else column.scale_factor,
         missing=column.format.missing,
         valid=column.valid_path,
     )
@@ -230,11 +230,11 @@ def apply_standard_names(analysis: SectionAnalysis, vocabulary: Vocabulary) -> N
 def _find_standard_name(column: DraftColumn) -> str | None:
     """Return the reference service's name for columns of this meaning and unit, or None."""
     unit = column.unit.value or ""
-    aggregation = column.rule.value
+    aggregation = column.aggregation.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
     standard_words = _to_standard_words(column.name)
-    if aggregation is not None and column.rule.confidence == PROVED:
+    if aggregation is not None and column.aggregation.confidence == PROVED:
         if unit == FRACTION and aggregation.over in _RATIO_NAME_BY_COUNTS:
             return _RATIO_NAME_BY_COUNTS[aggregation.over]
         if (
@@ -254,9 +254,9 @@ def _find_name_in_new_unit(column: DraftColumn) -> str | None:
 
     For example, ``cost_cents`` becomes ``cost``. Return None for other columns.
     """
-    stem, _, unit = column.name.rpartition("_")
-    is_renamed = column.scale != 1.0 and unit in words_of(*_SCALED_UNITS)
-    return stem.removesuffix("_per") if is_renamed else None
+    name_stem, _, unit = column.name.rpartition("_")
+    is_renamed = column.scale_factor != 1.0 and unit in words_of(*_SCALED_UNITS)
+    return name_stem.removesuffix("_per") if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:
@@ -267,7 +267,7 @@ def _to_standard_words(name: str) -> str:
 
 def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
     """Return what the texts of a column are names of, such as ``engine``; None if unknown."""
-    words = [
+    name_words = [
         to_singular(word) for word in split_name(column.name) if word not in words_of("labelling")
     ]
     total_labels = column.draft_table.total_labels_by_column.get(column.name, ())
@@ -276,7 +276,9 @@ def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
     dimensions = (
         dimension
         for dimension, known_texts in vocabulary.values_by_dimension.items()
-        if dimension in words and (column.is_key or len(words) == 1) and column_texts <= known_texts
+        if dimension in name_words
+        and (column.is_key or len(name_words) == 1)
+        and column_texts <= known_texts
     )
     return next(dimensions, None) if column_texts and column.dtype == "string" else None
 
@@ -300,14 +302,16 @@ def rename_column(column: DraftColumn, new_name: str) -> None:
     }
     column.name = new_name
     for other_column in table.columns:
-        aggregation = other_column.rule.value
+        aggregation = other_column.aggregation.value
         if aggregation is None:
             continue
         renamed_fields = {
             name: replace_name(getattr(aggregation, name))
             for name in ("by", "over", "within", "across", "why")
         }
-        other_column.rule = replace(other_column.rule, value=replace(aggregation, **renamed_fields))
+        other_column.aggregation = replace(
+            other_column.aggregation, value=replace(aggregation, **renamed_fields)
+        )
 
 
 # --- single responses -----------------------------------------------------------------------------

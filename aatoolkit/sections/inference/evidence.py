@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words_of
-from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
-from aatoolkit.sections.inference.readings import FloatArray
+from aatoolkit.sections.inference.draft_tables import DraftColumn, DraftTable, RowPositions
+from aatoolkit.sections.inference.field_formats import FloatArray
 from aatoolkit.sections.inference.words import to_singular
 
 MIN_DISTINCT_ROWS = 5
@@ -93,15 +93,17 @@ def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
     """
     summable_columns = [column for column in table.columns if column.may_be_summed]
     for column in summable_columns if table.data_row_mask.any() else ():
-        for totals in chain(_find_enclosing_totals(table), _find_other_totals(column, tables)):
-            if not _adds_up_to(column, totals):
+        for possible_totals in chain(
+            _find_enclosing_totals(table), _find_other_totals(column, tables)
+        ):
+            if not _adds_up_to(column, possible_totals):
                 continue
-            column.arithmetic.sum_notes.append(f"its rows sum to {totals.description}")
-            column.arithmetic.summable_key_names |= totals.row_key_names
-            if totals.column is not None:
-                column.arithmetic.total_columns.append(totals.column)
+            column.arithmetic.sum_notes.append(f"its rows sum to {possible_totals.description}")
+            column.arithmetic.summable_key_names |= possible_totals.row_key_names
+            if possible_totals.column is not None:
+                column.arithmetic.total_columns.append(possible_totals.column)
                 note = f"the rows of {table.name} sum to it"
-                totals.column.arithmetic.sum_notes.append(note)
+                possible_totals.column.arithmetic.sum_notes.append(note)
 
 
 def _find_enclosing_totals(table: DraftTable) -> Iterator[PossibleTotals]:
@@ -109,14 +111,16 @@ def _find_enclosing_totals(table: DraftTable) -> Iterator[PossibleTotals]:
 
     An example is ``total`` in ``{"total": 5, "rows": [{"n": 2}, {"n": 3}]}``.
     """
-    for ancestor, enclosing_rows in [*table.iter_with_ancestors()][1:]:
+    for ancestor, enclosing_positions in [*table.iter_with_ancestors()][1:]:
         key_paths = {ancestor[name].path for name in ancestor.key}
         row_key_names = {name for name in table.key if table[name].path not in key_paths}
         groups_text = "rows" if ancestor.steps else "responses"
         for column in ancestor.columns:
             if column.may_be_summed:
-                text = f"{ancestor.name}.{column.name} in {groups_text}"
-                yield PossibleTotals(enclosing_rows, column.numbers, text, row_key_names, column)
+                description = f"{ancestor.name}.{column.name} in {groups_text}"
+                yield PossibleTotals(
+                    enclosing_positions, column.numbers, description, row_key_names, column
+                )
 
 
 def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterator[PossibleTotals]:
@@ -144,46 +148,52 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
         ):
             other_sums = _sum_by_response(other_table[column.name])
             if np.array_equal(other_sums > 0, sums > 0):
-                text = f"those of {other_table.name} in responses"
-                yield PossibleTotals(response_positions, other_sums, text, key_names)
+                description = f"those of {other_table.name} in responses"
+                yield PossibleTotals(response_positions, other_sums, description, key_names)
 
 
 def _sum_by_response(column: DraftColumn) -> FloatArray:
     """Return an array with the sum of a column for each response, without rows of totals."""
     table = column.draft_table
-    is_counted = table.data_row_mask & ~np.isnan(column.numbers)
-    responses = table.response_positions[is_counted]
-    sums = np.bincount(responses, column.numbers[is_counted], table.response_count)
+    counted_row_mask = table.data_row_mask & ~np.isnan(column.numbers)
+    response_positions = table.response_positions[counted_row_mask]
+    sums = np.bincount(response_positions, column.numbers[counted_row_mask], table.response_count)
     return sums.astype(np.float64)
 
 
-def _adds_up_to(column: DraftColumn, totals: PossibleTotals) -> bool:
+def _adds_up_to(column: DraftColumn, possible_totals: PossibleTotals) -> bool:
     """Return whether the values of a column in each group of rows sum to the total of the group.
 
     The result is True only if there are so many groups, or such large totals, that chance is
     unlikely.
     """
-    is_counted = column.draft_table.data_row_mask & ~np.isnan(column.numbers)
-    group_count = len(totals.totals_by_group)
-    group_by_row = totals.group_by_row[is_counted]
-    numbers = column.numbers[is_counted]
+    counted_row_mask = column.draft_table.data_row_mask & ~np.isnan(column.numbers)
+    group_count = len(possible_totals.totals_by_group)
+    group_by_row = possible_totals.group_by_row[counted_row_mask]
+    numbers = column.numbers[counted_row_mask]
     sums = np.bincount(group_by_row, numbers, group_count)
     nonzero_row_counts = np.bincount(group_by_row, numbers != 0, group_count)
-    is_tested = ~np.isnan(totals.totals_by_group) & (nonzero_row_counts > 0)
+    tested_group_mask = ~np.isnan(possible_totals.totals_by_group) & (nonzero_row_counts > 0)
     tolerance = column.rounding_error * np.maximum(nonzero_row_counts, 1) + _TOLERANCE
-    errors = np.abs(sums - totals.totals_by_group)
-    if not is_tested.any() or (errors[is_tested] > tolerance[is_tested]).any():
+    sum_errors = np.abs(sums - possible_totals.totals_by_group)
+    if (
+        not tested_group_mask.any()
+        or (sum_errors[tested_group_mask] > tolerance[tested_group_mask]).any()
+    ):
         return False
     # A single part equals its total whatever the rule is.
-    has_several_rows = is_tested & (nonzero_row_counts >= 2)
+    several_rows_mask = tested_group_mask & (nonzero_row_counts >= 2)
     is_large_total = (
-        np.nanmax(totals.totals_by_group) >= _MIN_LARGE_TOTAL
-        and nonzero_row_counts[has_several_rows].sum() >= 3
+        np.nanmax(possible_totals.totals_by_group) >= _MIN_LARGE_TOTAL
+        and nonzero_row_counts[several_rows_mask].sum() >= 3
     )
-    has_many_groups = has_several_rows.sum() >= MIN_DISTINCT_ROWS
+    has_many_groups = several_rows_mask.sum() >= MIN_DISTINCT_ROWS
     return bool(
         is_large_total
-        or (has_many_groups and len(np.unique(totals.totals_by_group[is_tested])) >= 3)
+        or (
+            has_many_groups
+            and len(np.unique(possible_totals.totals_by_group[tested_group_mask])) >= 3
+        )
     )
 
 
@@ -248,14 +258,16 @@ def _record_ratios(table: DraftTable) -> None:
     for column in table.columns:
         field_format = column.format
         name_meaning = column.name_meaning
-        kind = name_meaning.kind
+        name_kind = name_meaning.kind
         arithmetic = column.arithmetic
         # A whole percentage is too coarse: it is left to experiments.
         if not (field_format.is_number and column.is_row_field and field_format.max_decimals):
             continue
         numbers = np.where(table.data_row_mask, column.numbers, np.nan)
-        is_mean = kind in ("position", "rank") or (kind != "share" and name_meaning.is_mean)
-        if not is_mean and (kind in words_of("not_rate_kind") or np.nanmin(numbers) < 0):
+        is_mean = name_kind in ("position", "rank") or (
+            name_kind != "share" and name_meaning.is_mean
+        )
+        if not is_mean and (name_kind in words_of("not_rate_kind") or np.nanmin(numbers) < 0):
             continue
         is_percent = field_format.has_percent_sign or np.nanmax(numbers) > 1.5
         percent_factors = [1.0] if is_mean else [100.0] if is_percent else [1.0, 100.0]
@@ -273,7 +285,7 @@ def _record_ratios(table: DraftTable) -> None:
                 count_arithmetic = table[numerator.name].arithmetic
                 count_arithmetic.sum_notes.append(f"{column.name} is its share of its sum")
                 count_arithmetic.summable_key_names |= {*table.key}
-        is_share = kind == "share" and not name_meaning.has_word_of("point")
+        is_share = name_kind == "share" and not name_meaning.has_word_of("point")
         if not arithmetic.matching_ratios and (is_mean or is_share):
             arithmetic.row_count_by_denominator = {
                 ratio.denominator.name: ratio.row_count
@@ -289,16 +301,16 @@ def _find_operands(table: DraftTable) -> Iterator[Operand]:
     of its columns.
     """
     earlier_sums: list[FloatArray] = []
-    for ancestor, ancestor_rows in table.iter_with_ancestors():
+    for ancestor, ancestor_positions in table.iter_with_ancestors():
         for column in ancestor.columns:
             if not column.may_be_counts:
                 continue
             is_in_table = ancestor is table
-            name = column.name if is_in_table else f"{ancestor.name}.{column.name}"
-            yield Operand(name, column.numbers[ancestor_rows], is_in_table)
+            operand_name = column.name if is_in_table else f"{ancestor.name}.{column.name}"
+            yield Operand(operand_name, column.numbers[ancestor_positions], is_in_table)
             sums = _sum_by_response(column)[table.response_positions]
-            is_new = not any(np.array_equal(sums, earlier_sum) for earlier_sum in earlier_sums)
-            if is_in_table and table.steps and is_new:
+            is_new_sum = not any(np.array_equal(sums, earlier_sum) for earlier_sum in earlier_sums)
+            if is_in_table and table.steps and is_new_sum:
                 earlier_sums.append(sums)
                 yield Operand(f"sum of {column.name}", sums, False)
 
@@ -323,18 +335,28 @@ def _find_ratios(
     rounding_error = (column.rounding_error + _TOLERANCE) / percent_factor
     rates = numbers / percent_factor
     for denominator in operands:
-        totals = denominator.numbers
-        is_rate = ~np.isnan(rates) & (totals > 0)
-        for numerator in operands if is_rate.any() else ():
-            counts = numerator.numbers
-            is_wrong = np.abs(rates * totals - counts) > rounding_error * totals
-            is_same = numerator is denominator or numerator.name.startswith("sum of ")
-            if is_same or is_wrong[is_rate].any():
+        denominator_counts = denominator.numbers
+        rate_row_mask = ~np.isnan(rates) & (denominator_counts > 0)
+        for numerator in operands if rate_row_mask.any() else ():
+            numerator_counts = numerator.numbers
+            wrong_row_mask = (
+                np.abs(rates * denominator_counts - numerator_counts)
+                > rounding_error * denominator_counts
+            )
+            is_no_numerator = numerator is denominator or numerator.name.startswith("sum of ")
+            if is_no_numerator or wrong_row_mask[rate_row_mask].any():
                 continue
             # Rates of 0 and counts that are equal prove nothing.
-            is_proof = is_rate & (rates != 0) & (counts != totals) & ~np.isnan(counts)
-            row_count = _find_distinct_rows(is_proof, rates, counts, totals).shape[1]
-            has_small_counts = counts[is_proof].max(initial=0) <= 3
+            proof_row_mask = (
+                rate_row_mask
+                & (rates != 0)
+                & (numerator_counts != denominator_counts)
+                & ~np.isnan(numerator_counts)
+            )
+            row_count = _find_distinct_rows(
+                proof_row_mask, rates, numerator_counts, denominator_counts
+            ).shape[1]
+            has_small_counts = numerator_counts[proof_row_mask].max(initial=0) <= 3
             numerator_word = to_singular(numerator.name.removesuffix("_count").rpartition(".")[2])
             # A name such as ``citation_rate`` is evidence, too: a row less proves the ratio.
             is_named_after_numerator = numerator_word in column.name and rounding_error < 0.001
@@ -344,13 +366,21 @@ def _find_ratios(
                 else MIN_DISTINCT_ROWS - is_named_after_numerator
             ):
                 yield Ratio(numerator, denominator, percent_factor, row_count)
-        distinct_rates, distinct_totals = _find_distinct_rows(is_rate & (rates != 0), rates, totals)
-        counts = distinct_rates * distinct_totals
-        errors = rounding_error * distinct_totals
-        may_be_whole = (np.floor(counts + errors) >= np.ceil(counts - errors)).all()
-        probability = np.prod(np.clip(2 * errors, 0.0, 1.0))
-        if may_be_whole and len(counts) >= MIN_DISTINCT_ROWS and probability <= _MAX_CHANCE:
-            yield Ratio(None, denominator, percent_factor, len(counts))
+        distinct_rates, distinct_totals = _find_distinct_rows(
+            rate_row_mask & (rates != 0), rates, denominator_counts
+        )
+        numerator_counts = distinct_rates * distinct_totals
+        count_errors = rounding_error * distinct_totals
+        may_be_whole = (
+            np.floor(numerator_counts + count_errors) >= np.ceil(numerator_counts - count_errors)
+        ).all()
+        chance_probability = np.prod(np.clip(2 * count_errors, 0.0, 1.0))
+        if (
+            may_be_whole
+            and len(numerator_counts) >= MIN_DISTINCT_ROWS
+            and chance_probability <= _MAX_CHANCE
+        ):
+            yield Ratio(None, denominator, percent_factor, len(numerator_counts))
 
 
 def _find_distinct_rows(row_mask: Any, *columns: FloatArray) -> FloatArray:
@@ -366,17 +396,17 @@ def _record_sibling_columns(table: DraftTable) -> None:
     """
     columns_by_object: dict[str, list[DraftColumn]] = {}
     for column in table.columns:
-        is_candidate = column.format.is_number and column.is_row_field
+        is_number_field = column.format.is_number and column.is_row_field
         if (
-            is_candidate
+            is_number_field
             and column.source[0] not in ".$"
             and column.name_meaning.kind in ("share", "score", "count", "")
         ):
             columns_by_object.setdefault(column.source.rpartition(".")[0], []).append(column)
     for columns in columns_by_object.values():
-        sizes = range(min(len(columns), _MAX_SIBLING_COLUMNS), 1, -1)
+        group_sizes = range(min(len(columns), _MAX_SIBLING_COLUMNS), 1, -1)
         column_groups = chain.from_iterable(
-            combinations(columns[:_MAX_SIBLING_COLUMNS], size) for size in sizes
+            combinations(columns[:_MAX_SIBLING_COLUMNS], group_size) for group_size in group_sizes
         )
         sibling_columns = next(filter(_find_common_sum, column_groups), ())
         for column in sibling_columns:
@@ -421,7 +451,7 @@ class MatchedRows:
     all_engines_rows: RowPositions
     one_engine_rows: Any
 
-    def parts_of(self, numbers: FloatArray) -> FloatArray:
+    def take_one_engine_numbers(self, numbers: FloatArray) -> FloatArray:
         """Return the numbers for single engines: a row for each row for all engines, with NaN."""
         return np.where(self.one_engine_rows < 0, np.nan, numbers[self.one_engine_rows])
 
@@ -438,21 +468,26 @@ def _match_engine_rows(table: DraftTable, engine_count: int) -> MatchedRows | No
     has_position_key = any("#" in table[name].source for name in table.key)
     if has_position_key or (table.steps and not table.key):
         return None
-    row_by_key, *other_rows_by_key = [
+    position_by_key, *other_positions_by_key = [
         {
-            repr([table[name].values[row] for name in table.key]): row
-            for row in table.rows_of_response(response).tolist()
+            repr([table[name].values[row_position] for name in table.key]): row_position
+            for row_position in table.rows_of_response(response_position).tolist()
         }
-        for response in range(1 + engine_count)
+        for response_position in range(1 + engine_count)
     ]
-    engine_rows_by_key = [*filter(None, other_rows_by_key)]
+    engine_positions_by_key = [*filter(None, other_positions_by_key)]
     one_engine_rows = [
-        [engine_row_by_key.get(key, -1) for engine_row_by_key in engine_rows_by_key]
-        for key in row_by_key
+        [
+            engine_position_by_key.get(row_key, -1)
+            for engine_position_by_key in engine_positions_by_key
+        ]
+        for row_key in position_by_key
     ]
     return (
-        MatchedRows(np.array([*row_by_key.values()], np.intp), np.array(one_engine_rows, np.intp))
-        if row_by_key and engine_rows_by_key
+        MatchedRows(
+            np.array([*position_by_key.values()], np.intp), np.array(one_engine_rows, np.intp)
+        )
+        if position_by_key and engine_positions_by_key
         else None
     )
 
@@ -504,25 +539,33 @@ def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[
     row_count : int
         The number of rows that were compared.
     """
-    totals = column.numbers[matched_rows.all_engines_rows]
-    parts = matched_rows.parts_of(column.numbers)
-    is_comparable = ~np.isnan(totals) & ~np.isnan(parts).any(axis=1)
-    if not is_comparable.any():
+    all_engines_numbers = column.numbers[matched_rows.all_engines_rows]
+    one_engine_numbers = matched_rows.take_one_engine_numbers(column.numbers)
+    comparable_row_mask = ~np.isnan(all_engines_numbers) & ~np.isnan(one_engine_numbers).any(axis=1)
+    if not comparable_row_mask.any():
         return "", 0
-    totals, parts = totals[is_comparable], parts[is_comparable]
-    sums = parts.sum(axis=1)
-    has_several_engines = (parts > 0).sum(axis=1) >= 2
-    row_count = int(has_several_engines.sum())
-    tolerance = column.rounding_error * (parts.shape[1] + 1) + _TOLERANCE
-    if (np.abs(sums - totals) <= tolerance).all():
-        is_tested = (
-            row_count >= _MIN_ENGINE_ROWS and len(np.unique(totals[has_several_engines])) >= 2
+    all_engines_numbers, one_engine_numbers = (
+        all_engines_numbers[comparable_row_mask],
+        one_engine_numbers[comparable_row_mask],
+    )
+    sums = one_engine_numbers.sum(axis=1)
+    several_engines_mask = (one_engine_numbers > 0).sum(axis=1) >= 2
+    row_count = int(several_engines_mask.sum())
+    tolerance = column.rounding_error * (one_engine_numbers.shape[1] + 1) + _TOLERANCE
+    if (np.abs(sums - all_engines_numbers) <= tolerance).all():
+        has_enough_rows = (
+            row_count >= _MIN_ENGINE_ROWS
+            and len(np.unique(all_engines_numbers[several_engines_mask])) >= 2
         )
-        return ("adds" if is_tested else ""), row_count
-    if ((parts == totals[:, np.newaxis]) | (parts == 0)).all():
+        return ("adds" if has_enough_rows else ""), row_count
+    if (
+        (one_engine_numbers == all_engines_numbers[:, np.newaxis]) | (one_engine_numbers == 0)
+    ).all():
         return "", row_count  # the filter changed no number that is there
-    is_between = (totals <= sums + tolerance) & (totals >= parts.max(axis=1) - tolerance)
-    if is_between.all():
+    between_row_mask = (all_engines_numbers <= sums + tolerance) & (
+        all_engines_numbers >= one_engine_numbers.max(axis=1) - tolerance
+    )
+    if between_row_mask.all():
         return ("distinct" if row_count else ""), row_count
     return "differs", row_count
 
@@ -548,24 +591,28 @@ def _count_rows_of_weighted_mean(
     int
         The number of rows on which the rates are weighted means; 0 if any row contradicts.
     """
-    total_rates = rates[matched_rows.all_engines_rows]
-    part_weights = np.nan_to_num(matched_rows.parts_of(weights))
-    has_weight = part_weights > 0
-    part_rates = np.where(has_weight, matched_rows.parts_of(rates), 0.0)
-    total_weights = part_weights.sum(axis=1)
-    engine_counts = has_weight.sum(axis=1)
+    all_engines_rates = rates[matched_rows.all_engines_rows]
+    one_engine_weights = np.nan_to_num(matched_rows.take_one_engine_numbers(weights))
+    positive_weight_mask = one_engine_weights > 0
+    one_engine_rates = np.where(
+        positive_weight_mask, matched_rows.take_one_engine_numbers(rates), 0.0
+    )
+    total_weights = one_engine_weights.sum(axis=1)
+    engine_counts = positive_weight_mask.sum(axis=1)
     # Where the weights add up, no part is missing.
-    errors = np.abs(total_weights - weights[matched_rows.all_engines_rows])
-    is_tested = (errors <= _TOLERANCE) & (engine_counts >= 2)
-    is_tested &= ~np.isnan(total_rates + part_rates.sum(axis=1))
+    weight_errors = np.abs(total_weights - weights[matched_rows.all_engines_rows])
+    tested_row_mask = (weight_errors <= _TOLERANCE) & (engine_counts >= 2)
+    tested_row_mask &= ~np.isnan(all_engines_rates + one_engine_rates.sum(axis=1))
 
     def are_equal(sums: FloatArray, divisors: FloatArray) -> Any:
         """Return whether the means equal the rates, for each tested row."""
-        means = sums[is_tested] / divisors[is_tested]
-        return np.abs(means - total_rates[is_tested]) <= 2 * rounding_error
+        means = sums[tested_row_mask] / divisors[tested_row_mask]
+        return np.abs(means - all_engines_rates[tested_row_mask]) <= 2 * rounding_error
 
-    are_weighted_means = are_equal((part_rates * part_weights).sum(axis=1), total_weights)
-    are_plain_means = are_equal(part_rates.sum(axis=1), engine_counts)
+    weighted_mean_mask = are_equal(
+        (one_engine_rates * one_engine_weights).sum(axis=1), total_weights
+    )
+    plain_mean_mask = are_equal(one_engine_rates.sum(axis=1), engine_counts)
     # Where any weights would do, none are proved.
-    is_proved = are_weighted_means.all() and (~are_plain_means).sum() >= _MIN_ENGINE_ROWS
-    return int(is_tested.sum()) if is_proved else 0
+    is_weighting_proved = weighted_mean_mask.all() and (~plain_mean_mask).sum() >= _MIN_ENGINE_ROWS
+    return int(tested_row_mask.sum()) if is_weighting_proved else 0

@@ -13,9 +13,9 @@ from aatoolkit._util.text import find_unused_name
 from aatoolkit.jsontree.coerce import parse_currency
 from aatoolkit.jsontree.paths import Elements, Entries, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.axes import bind_to_row
-from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
-from aatoolkit.sections.inference.readings import FieldFormat, find_field_format
+from aatoolkit.sections.inference.draft_tables import DraftColumn, DraftTable, RowPositions
+from aatoolkit.sections.inference.field_formats import FieldFormat, find_field_format
+from aatoolkit.sections.inference.json_structure import bind_to_row
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,
@@ -73,17 +73,21 @@ def set_formats_and_keys(tables: list[DraftTable]) -> list[str]:
             continue
         table.key = _find_key(table)
         if not table.key:
-            label_names = [
+            label_column_names = [
                 column.name for column in table.columns if column.is_label or column.is_inherited
             ]
-            arrays_around_row = takewhile(
+            list_steps_around_row = takewhile(
                 lambda step: isinstance(step, Elements), reversed(table.steps)
             )
-            position_names = [
+            position_column_names = [
                 _add_position_column(table, levels_up)
-                for levels_up, _ in enumerate(arrays_around_row)
+                for levels_up, _ in enumerate(list_steps_around_row)
             ]
-            table.key = (*label_names, *reversed(position_names)) if position_names else ()
+            table.key = (
+                (*label_column_names, *reversed(position_column_names))
+                if position_column_names
+                else ()
+            )
     for table in tables:
         _inherit_columns(table, keys=False)
     return notes
@@ -98,15 +102,15 @@ def _inherit_columns(table: DraftTable, *, keys: bool) -> None:
     If ``keys`` is True, these are their key columns, which become its first columns. Otherwise,
     they are the columns that describe each nested row as well.
     """
-    position = 0
-    for ancestor, ancestor_rows in [*table.iter_with_ancestors()][1:]:
+    insert_position = 0
+    for ancestor, ancestor_positions in [*table.iter_with_ancestors()][1:]:
         for column in ancestor.columns:
             is_copied = column.is_key if keys else _describes_nested_rows(column)
-            own_paths = [own_column.path for own_column in table.columns]
-            if is_copied and not column.is_inherited and column.path not in own_paths:
-                inherited_column = _inherit_column(table, ancestor_rows, column)
-                table.add_column(inherited_column, position if keys else None)
-                position += 1
+            own_column_paths = [own_column.path for own_column in table.columns]
+            if is_copied and not column.is_inherited and column.path not in own_column_paths:
+                inherited_column = _inherit_column(table, ancestor_positions, column)
+                table.add_column(inherited_column, insert_position if keys else None)
+                insert_position += 1
 
 
 def _describes_nested_rows(column: DraftColumn) -> bool:
@@ -127,7 +131,7 @@ def _describes_nested_rows(column: DraftColumn) -> bool:
 
 
 def _inherit_column(
-    table: DraftTable, ancestor_rows: RowPositions, column: DraftColumn
+    table: DraftTable, ancestor_positions: RowPositions, column: DraftColumn
 ) -> DraftColumn:
     """Return a copy of an enclosing table's column, with one value for each row of a nested table.
 
@@ -135,21 +139,21 @@ def _inherit_column(
     ----------
     table : DraftTable
         The nested table.
-    ancestor_rows : array of int
+    ancestor_positions : array of int
         For each row of the nested table, the position of the enclosing row.
     column : DraftColumn
         The column of the enclosing table.
     """
-    name = column.name
-    if name in table.column_names or name in words_of("bland"):
+    column_name = column.name
+    if column_name in table.column_names or column_name in words_of("bland"):
         table_word = column.draft_table.name.rstrip("_0123456789").rpartition("_")[2]
-        name = f"{to_singular(table_word)}_{name}"
-    values = [column.values[row] for row in ancestor_rows.tolist()]
+        column_name = f"{to_singular(table_word)}_{column_name}"
+    row_values = [column.values[row_position] for row_position in ancestor_positions.tolist()]
     return DraftColumn(
-        find_unused_name(name, table.column_names),
+        find_unused_name(column_name, table.column_names),
         _find_source(table, column),
         column.path,
-        values,
+        row_values,
         is_inherited=True,
         format=column.format,
     )
@@ -178,14 +182,14 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
     row, and so on for higher numbers.
     """
     row_set = [*table.row_set.iter_with_ancestors()][levels_up]
-    positions = [row_set.row_keys[row] for row in table.row_set.enclosing_rows(row_set)]
-    name = "position"
-    if levels_up or name in table.column_names:
-        name = find_unused_name("row" if levels_up else "row_number", table.column_names)
-    column = DraftColumn(name, "^" * levels_up + "#0", table.path, positions)
-    column.format = find_field_format(column.values, name)
+    positions = [row_set.row_keys[row] for row in table.row_set.find_enclosing_positions(row_set)]
+    column_name = "position"
+    if levels_up or column_name in table.column_names:
+        column_name = find_unused_name("row" if levels_up else "row_number", table.column_names)
+    column = DraftColumn(column_name, "^" * levels_up + "#0", table.path, positions)
+    column.format = find_field_format(column.values, column_name)
     table.add_column(column, 0)
-    return name
+    return column_name
 
 
 def _add_currency_column(column: DraftColumn) -> None:
@@ -195,8 +199,8 @@ def _add_currency_column(column: DraftColumn) -> None:
     currencies = [
         parse_currency(value) if isinstance(value, str) else value for value in column.values
     ]
-    name = find_unused_name(f"{column.name}_currency", table.column_names)
-    currency_column = DraftColumn(name, column.source, column.path, currencies)
+    currency_column_name = find_unused_name(f"{column.name}_currency", table.column_names)
+    currency_column = DraftColumn(currency_column_name, column.source, column.path, currencies)
     reason = "the signs or codes of the amounts"
     currency_column.format = FieldFormat("string", "currency", amount_format.missing, reason)
     table.add_column(currency_column, table.columns.index(column) + 1)
@@ -211,24 +215,29 @@ def _find_total_rows(table: DraftTable) -> list[str]:
     Return notes for people on the rows with totals.
     """
     text_columns = [column for column in table.columns if column.format.is_text]
-    arrays_of_counts = [column.numbers for column in table.columns if column.may_be_counts]
+    numbers_of_count_columns = [column.numbers for column in table.columns if column.may_be_counts]
     for column in text_columns if table.steps else ():
-        total_rows = [
-            row
-            for row, value in enumerate(column.values)
+        total_row_positions = [
+            row_position
+            for row_position, value in enumerate(column.values)
             if type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value)
         ]
-        responses = table.response_positions
-        are_highest = [
-            not (numbers[responses == responses[row]] > numbers[row]).any()
-            for row in total_rows
-            for numbers in arrays_of_counts
+        response_positions = table.response_positions
+        is_highest_flags = [
+            not (
+                numbers[response_positions == response_positions[row_position]]
+                > numbers[row_position]
+            ).any()
+            for row_position in total_row_positions
+            for numbers in numbers_of_count_columns
         ]
-        has_one_total = len({*responses[total_rows].tolist()}) == len(total_rows)
-        if are_highest and all(are_highest) and has_one_total:
-            total_labels = {column.values[row] for row in total_rows}
+        has_one_total = len({*response_positions[total_row_positions].tolist()}) == len(
+            total_row_positions
+        )
+        if is_highest_flags and all(is_highest_flags) and has_one_total:
+            total_labels = {column.values[row_position] for row_position in total_row_positions}
             table.total_labels_by_column = {column.name: tuple(sorted(total_labels))}
-            table.total_row_positions = np.array(total_rows, np.intp)
+            table.total_row_positions = np.array(total_row_positions, np.intp)
             label_text = repr(", ".join(sorted(total_labels)))
             return [f"{table.name}: {column.name} {label_text} sums up the other rows"]
     return []
@@ -250,7 +259,7 @@ def _find_key(table: DraftTable) -> tuple[str, ...]:
         for column in table.columns
         if column not in outer_columns and (column.is_label or _may_be_key(column))
     ]
-    sorted_candidates = sorted(key_candidates, key=_key_sort_order)[:_MAX_KEY_CANDIDATES]
+    sorted_candidates = sorted(key_candidates, key=_make_key_sort_key)[:_MAX_KEY_CANDIDATES]
     key_lengths = range(0 if outer_columns else 1, _MAX_KEY_COLUMNS + 1)
     for columns in chain.from_iterable(
         combinations(sorted_candidates, key_length) for key_length in key_lengths
@@ -278,22 +287,28 @@ def _may_be_key(column: DraftColumn) -> bool:
         return False
     if field_format.dtype == "Int64":
         return is_id_name(column.name) or bool({*last_word} & words_of("serial"))
-    is_non_measure = not is_measure_name(column.path.rpartition(".")[2])
-    return field_format.is_text or is_non_measure or field_format.parse == "currency"
+    is_no_measure_name = not is_measure_name(column.path.rpartition(".")[2])
+    return field_format.is_text or is_no_measure_name or field_format.parse == "currency"
 
 
-def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, bool, int]:
+def _make_key_sort_key(column: DraftColumn) -> tuple[bool, bool, bool, bool, int]:
     """Return a sort key for columns; those that probably identify rows, such as ids, come first."""
-    words = split_name(column.name)
-    is_id = words[-1] in words_of("identifier") or is_serial_number(words)
+    name_words = split_name(column.name)
+    is_id_name = name_words[-1] in words_of("identifier") or is_serial_number(name_words)
     # A number that only counts the rows of each response identifies nothing.
     row_keys = column.draft_table.row_set.row_keys
     value_texts = [str(value).lstrip("#") for value in column.values]
-    is_position = any(
+    is_row_number = any(
         value_texts == [str(key + first_position) for key in row_keys if type(key) is int]
         for first_position in (0, 1)
     )
-    return not column.is_label, is_position, not is_id, column.dtype == "Int64", len(words)
+    return (
+        not column.is_label,
+        is_row_number,
+        not is_id_name,
+        column.dtype == "Int64",
+        len(name_words),
+    )
 
 
 def _are_rows_unique(table: DraftTable, columns: list[DraftColumn]) -> bool:

@@ -6,7 +6,7 @@ from itertools import chain, compress
 
 from aatoolkit._util.lexicon import words_of
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.findings import DraftTable
+from aatoolkit.sections.inference.draft_tables import DraftTable
 from aatoolkit.sections.inference.words import split_name
 
 _EMPTY_VALUES = (0, "", "0", None, MISSING)
@@ -19,14 +19,14 @@ def apply_masks(table: DraftTable) -> None:
     The boolean column is removed. In ``{"n": [3, 0], "n_isnull": [false, true]}``, the second ``n``
     becomes missing.
     """
-    mask_words = words_of("valid_mask", "denying_mask")
+    valid_or_invalid_words = words_of("valid_mask", "denying_mask")
     for mask_column in [*table.columns]:
         record_path, _, field_name = mask_column.path.rpartition(".")
         name_words = {*split_name(field_name)}
-        masked_words = name_words - mask_words - words_of("mask", "shell")
+        masked_words = name_words - valid_or_invalid_words - words_of("mask", "shell")
         # A list of flags without a name of its own is of all lists beside it.
-        is_named = len(masked_words) > 0 or field_name.endswith("[]")
-        if name_words.isdisjoint(mask_words) or not is_named:
+        names_masked_fields = len(masked_words) > 0 or field_name.endswith("[]")
+        if name_words.isdisjoint(valid_or_invalid_words) or not names_masked_fields:
             continue
         masked_columns = [
             column
@@ -37,8 +37,10 @@ def apply_masks(table: DraftTable) -> None:
             and (not masked_words or {*split_name(column_field_name)} == masked_words)
         ]
         marks_invalid = not words_of("denying_mask").isdisjoint(name_words)
-        is_invalid = [flag == marks_invalid for flag in mask_column.values]
-        invalid_values = chain(*(compress(column.values, is_invalid) for column in masked_columns))
+        invalid_row_mask = [flag == marks_invalid for flag in mask_column.values]
+        invalid_values = chain(
+            *(compress(column.values, invalid_row_mask) for column in masked_columns)
+        )
         if (
             masked_columns
             and all(flag in _FLAGS for flag in mask_column.values)
@@ -50,5 +52,5 @@ def apply_masks(table: DraftTable) -> None:
                 column.is_label = False
                 column.values = [
                     MISSING if is_value_invalid else value
-                    for value, is_value_invalid in zip(column.values, is_invalid, strict=True)
+                    for value, is_value_invalid in zip(column.values, invalid_row_mask, strict=True)
                 ]

@@ -16,7 +16,7 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section, column as columns
 from aatoolkit.sections.column import camel, to_snake_case
 from aatoolkit.sections.inference.analysis import SectionAnalysis, declare_column, declare_table
-from aatoolkit.sections.inference.findings import PROVED, DraftColumn, DraftTable
+from aatoolkit.sections.inference.draft_tables import PROVED, DraftColumn, DraftTable
 
 _LINE_WIDTH = 120
 _MAX_LITERAL_LENGTH = 80
@@ -68,19 +68,19 @@ def format_profile(
         sorted((_format_variable_name(analysis.section_name), analysis) for analysis in analyses)
     )
     name_by_code = _name_repeated_code(analysis_by_variable)
-    constants = (
-        "\n".join(_wrap_lines(f"{name} = {code}", "", "    "))
-        for code, name in name_by_code.items()
+    constant_codes = (
+        "\n".join(_wrap_lines(f"{name} = {profile_code}", "", "    "))
+        for profile_code, name in name_by_code.items()
     )
     code_blocks = [
-        "\n".join(constants),
+        "\n".join(constant_codes),
         *(
             "\n".join(_format_section(*variable_and_analysis, name_by_code))
             for variable_and_analysis in analysis_by_variable.items()
         ),
     ]
     baseline_code = f", baseline={baseline!r}" if baseline else ""
-    variables = [*analysis_by_variable]
+    variable_names = [*analysis_by_variable]
     if options_section is not None:
         filter_tables = zip(FILTERS, options_section, vocabulary.scope_options(), strict=False)
         path_arguments = (
@@ -89,9 +89,10 @@ def format_profile(
             if table.rows != default_table.rows
         )
         code_blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(path_arguments)})")
-        variables.append("SCOPE_OPTIONS")
-    code = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{baseline_code})"
-    code_blocks.append("\n".join(_wrap_lines(code, "", "    ")))
+        variable_names.append("SCOPE_OPTIONS")
+    name_codes = ", ".join([repr(name), *variable_names])
+    profile_code = f"PROFILE = Profile({name_codes}, doc={title!r}{baseline_code})"
+    code_blocks.append("\n".join(_wrap_lines(profile_code, "", "    ")))
     body_code = "\n\n".join(filter(None, code_blocks))
     header_code = _FILE_HEADER_TEMPLATE.format(title=title)
     return f"{header_code}\n\n{_format_imports(body_code)}\n\n{body_code}\n"
@@ -108,9 +109,9 @@ def _name_repeated_code(analysis_by_variable: Mapping[str, SectionAnalysis]) -> 
     Such code declares a rule, or columns of objects that each response has, such as ``meta``.
     """
     names_and_codes = [
-        (_format_variable_name(name), code)
+        (_format_variable_name(constant_name), code)
         for analysis in analysis_by_variable.values()
-        for name, code in (
+        for constant_name, code in (
             *((f"{rule.at}.rule", _format_rule(rule)) for rule in analysis.rules),
             *(
                 column_run
@@ -120,15 +121,15 @@ def _name_repeated_code(analysis_by_variable: Mapping[str, SectionAnalysis]) -> 
         )
     ]
     name_by_code: dict[str, str] = {}
-    for (name, code), repetition_count in Counter(names_and_codes).items():
+    for (constant_name, code), repetition_count in Counter(names_and_codes).items():
         if (
             repetition_count >= _MIN_REPETITIONS
             and len(code) > _MAX_LITERAL_LENGTH
-            and name.isidentifier()
+            and constant_name.isidentifier()
         ):
             used_names = [*name_by_code.values(), *analysis_by_variable, *vocabulary.VOCABULARY]
             used_names += "PROFILE", "SCOPE_OPTIONS"
-            name_by_code[code] = find_unused_name(name, used_names)
+            name_by_code[code] = find_unused_name(constant_name, used_names)
     return name_by_code
 
 
@@ -154,21 +155,21 @@ def _format_section(
     section = analysis.declaration
     yield f"{variable_name} = Section({section.name!r}, {section.doc!r},"
     # Places that may be about availability; a rule that reads one makes it sure.
-    keywords = [
-        f"{name}={paths!r}"
-        for name in ("optional", "watched", "emptied")
-        if (paths := getattr(section, name))
+    keyword_arguments = [
+        f"{parameter_name}={json_paths!r}"
+        for parameter_name in ("optional", "watched", "emptied")
+        if (json_paths := getattr(section, parameter_name))
     ]
     if analysis.rules:
         rule_codes = map(_format_rule, analysis.rules)
         rules_code = ", ".join(name_by_code.get(code, code) for code in rule_codes)
-        keywords.insert(
+        keyword_arguments.insert(
             0, f"availability={f'({rules_code})' if len(analysis.rules) > 1 else rules_code}"
         )
     *tables, last_table = analysis.draft_tables
     for table in tables:
         yield from _format_table(table, ",", name_by_code)
-    yield from _format_table(last_table, f"{', '.join(['', *keywords])})", name_by_code)
+    yield from _format_table(last_table, f"{', '.join(['', *keyword_arguments])})", name_by_code)
 
 
 def _format_rule(rule: Rule) -> str:
@@ -179,10 +180,12 @@ def _format_rule(rule: Rule) -> str:
     >>> _format_rule(Rule(at="meta.state", words={"red": "pending"}))
     "Rule(at='meta.state', words={'red': 'pending'})"
     """
-    keywords = [
-        f"{name}={value!r}" for name, value in vars(rule).items() if value != getattr(Rule(), name)
+    keyword_arguments = [
+        f"{parameter_name}={value!r}"
+        for parameter_name, value in vars(rule).items()
+        if value != getattr(Rule(), parameter_name)
     ]
-    return f"Rule({', '.join(keywords)})"
+    return f"Rule({', '.join(keyword_arguments)})"
 
 
 def _format_rows(table: DraftTable) -> str:
@@ -190,25 +193,27 @@ def _format_rows(table: DraftTable) -> str:
 
     The code also says how the rows are given there, e.g. ``records('rows')`` for a list of objects.
     """
-    rows = declare_table(table).rows
-    path = rows.path
-    key_names = rows.labels
-    list_path = path.removesuffix("[]")
+    row_declaration = declare_table(table).rows
+    row_path = row_declaration.path
+    key_names = row_declaration.labels
+    list_path = row_path.removesuffix("[]")
     key_code = f", key={_format_names(key_names)}" if key_names else ""
-    if rows.one:
+    if row_declaration.one:
         rows_code = "single()"
-    elif rows.header is not None:
-        rows_code = f"grid({list_path!r}, header={format_path(rows.header).removesuffix('[]')!r})"
-    elif path.endswith("]"):
-        first_row_code = f", first={rows.first}" if rows.first else ""
-        rows_code = (
-            f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first_row_code})"
-        )
+    elif row_declaration.header is not None:
+        header_path = format_path(row_declaration.header).removesuffix("[]")
+        rows_code = f"grid({list_path!r}, header={header_path!r})"
+    elif row_path.endswith("]"):
+        records_path = row_path if list_path.endswith("]") else list_path
+        first_row_code = f", first={row_declaration.first}" if row_declaration.first else ""
+        rows_code = f"records({records_path!r}{key_code}{first_row_code})"
     else:
-        rows_code = f"keyed({path.rstrip('{}')!r}{key_code})"
-    row_filters = {"without": dict(rows.without), "only": dict(rows.only)}
+        rows_code = f"keyed({row_path.rstrip('{}')!r}{key_code})"
+    row_filters = {"without": dict(row_declaration.without), "only": dict(row_declaration.only)}
     filter_code = ", ".join(
-        f"{name}={filter_values!r}" for name, filter_values in row_filters.items() if filter_values
+        f"{parameter_name}={filter_values!r}"
+        for parameter_name, filter_values in row_filters.items()
+        if filter_values
     )
     return f"{rows_code}.where({filter_code})" if filter_code else rows_code
 
@@ -224,15 +229,15 @@ def _format_column_runs(table: DraftTable) -> Iterator[tuple[str, str]]:
         table.columns,
         lambda column: column.path.partition(".")[0] if table.rows.one else table.rows.path,
     )
-    for path, columns_of_run in column_runs:
+    for object_path, columns_of_run in column_runs:
         column_calls = map(_format_column, columns_of_run)
-        code = ", ".join(
+        columns_code = ", ".join(
             column_call.replace(" ", "\0")
             if len(column_call) < _MAX_UNBROKEN_LENGTH
             else column_call
             for column_call in column_calls
         )
-        yield path, f"({code},)"
+        yield object_path, f"({columns_code},)"
 
 
 def _format_table(
@@ -244,13 +249,19 @@ def _format_table(
     constants, as `_name_repeated_code` returns them.
     """
     key_code = f"key={_format_names(table.key)}, " if table.key else ""
-    names_by_proof: dict[str, list[str]] = {}
+    column_names_by_proof_reason: dict[str, list[str]] = {}
     for column in table.columns:
-        if column.is_measure and PROVED in (column.rule.confidence, column.unit.confidence):
-            guess = column.rule if column.rule.confidence == PROVED else column.unit
-            names_by_proof.setdefault(re.split("[;,]", guess.reason)[0], []).append(column.name)
+        if column.is_measure and PROVED in (column.aggregation.confidence, column.unit.confidence):
+            proved_guess = (
+                column.aggregation if column.aggregation.confidence == PROVED else column.unit
+            )
+            column_names_by_proof_reason.setdefault(
+                re.split("[;,]", proved_guess.reason)[0], []
+            ).append(column.name)
     proof_text = "; ".join(
-        f"{', '.join(names)}: {proof}" for proof, names in names_by_proof.items() if proof
+        f"{', '.join(column_names)}: {proof_reason}"
+        for proof_reason, column_names in column_names_by_proof_reason.items()
+        if proof_reason
     )
     if proof_text:
         yield f"    # {textwrap.shorten(proof_text, _LINE_WIDTH - 6, placeholder=' …')}"
@@ -258,10 +269,12 @@ def _format_table(
         f"*{name_by_code[code]}" if code in name_by_code else code[1:-2]
         for _, code in _format_column_runs(table)
     ]
-    is_single = len(table.columns) == 1 or column_codes[0][0] == "*" == column_codes[-1][:1]
+    needs_trailing_comma = (
+        len(table.columns) == 1 or column_codes[0][0] == "*" == column_codes[-1][:1]
+    )
     table_code = (
         f"Table({table.name!r}, '', {_format_rows(table)}, {key_code}"
-        f"columns=({', '.join(column_codes)}{',' * is_single})){closing_code}"
+        f"columns=({', '.join(column_codes)}{',' * needs_trailing_comma})){closing_code}"
     )
     yield from _wrap_lines(table_code, "    ", " " * 8)
 
@@ -269,38 +282,39 @@ def _format_table(
 def _format_column(draft_column: DraftColumn) -> str:
     """Return the shortest Python code that declares a column."""
     column = declare_column(draft_column)
-    name = column.name
-    rule = column.aggregate
+    column_name = column.name
+    aggregation = column.aggregate
     source = column.source or ""
     short_form = _SHORT_FORMS.get((column.dtype, column.unit)) or _SHORT_FORMS[column.dtype, None]
     short_form_arguments: dict[str, Any] = {}
-    if short_form is columns.fraction and rule.over:
-        short_form_arguments = {"over": rule.over}
-    elif short_form is columns.count and rule.rule == "sum":
-        short_form_arguments = {"across": rule.across} if rule.across else {}
+    if short_form is columns.fraction and aggregation.over:
+        short_form_arguments = {"over": aggregation.over}
+    elif short_form is columns.count and aggregation.rule == "sum":
+        short_form_arguments = {"across": aggregation.across} if aggregation.across else {}
     elif short_form is columns.count:
         short_form = columns.integer
-    default_column = short_form(name, **short_form_arguments)
+    default_column = short_form(column_name, **short_form_arguments)
     changed_parameters = {
         parameter: value
         for parameter in _COLUMN_PARAMETERS
         if (value := getattr(column, parameter)) != getattr(default_column, parameter)
     }
-    first_argument = name
+    first_argument = column_name
     # These sources are the defaults: labels, names of a header, and the name in camelCase.
     has_header = draft_column.draft_table.rows.header is not None
-    default_source = f"[{name}]" if has_header else camel(name)
+    default_source = f"[{column_name}]" if has_header else camel(column_name)
     if source == default_source or source[:1] == "@":
         del changed_parameters["source"]
-    elif re.fullmatch(r"\^*[\w.-]+", source) and to_snake_case(source) == name:
-        first_argument = f".{name}" if source == name else source
+    elif re.fullmatch(r"\^*[\w.-]+", source) and to_snake_case(source) == column_name:
+        first_argument = f".{column_name}" if source == column_name else source
         del changed_parameters["source"]
     doc_argument = [repr(column.doc)] if column.doc else []
-    keywords = [
+    keyword_arguments = [
         f"{parameter}={_format_value(parameter, value)}"
         for parameter, value in {**short_form_arguments, **changed_parameters}.items()
     ]
-    return f"{short_form.__name__}({', '.join([repr(first_argument), *doc_argument, *keywords])})"
+    argument_codes = [repr(first_argument), *doc_argument, *keyword_arguments]
+    return f"{short_form.__name__}({', '.join(argument_codes)})"
 
 
 def _format_value(parameter: str, value: Any) -> str:
@@ -323,7 +337,7 @@ def format_aggregation(aggregation: Aggregation) -> str:
     """
     numerator, denominator = aggregation.over or ("", "")
     why_code = f", why={aggregation.why!r}" if aggregation.why else ""
-    rule_by_code = {
+    aggregation_by_code = {
         **{name: getattr(vocabulary, name) for name in _CONSTANT_NAMES},
         f"ratio({numerator!r}, {denominator!r})": vocabulary.ratio(numerator, denominator),
         f"weighted({aggregation.by!r}{why_code})": vocabulary.weighted(
@@ -332,7 +346,11 @@ def format_aggregation(aggregation: Aggregation) -> str:
         f"refused({aggregation.why!r})": vocabulary.refused(aggregation.why or ""),
     }
     return next(
-        (code for code, named_rule in rule_by_code.items() if named_rule == aggregation),
+        (
+            code
+            for code, coded_aggregation in aggregation_by_code.items()
+            if coded_aggregation == aggregation
+        ),
         repr(aggregation),
     )
 

@@ -22,8 +22,7 @@ from aatoolkit.sections import (
     refused,
     weighted,
 )
-from aatoolkit.sections.inference.evidence import MIN_DISTINCT_ROWS
-from aatoolkit.sections.inference.findings import (
+from aatoolkit.sections.inference.draft_tables import (
     LIKELY,
     OPEN,
     PROVED,
@@ -31,6 +30,7 @@ from aatoolkit.sections.inference.findings import (
     DraftTable,
     Guess,
 )
+from aatoolkit.sections.inference.evidence import MIN_DISTINCT_ROWS
 from aatoolkit.sections.inference.words import split_name
 
 POSITION_UNIT = "position"
@@ -56,20 +56,20 @@ def set_units(tables: list[DraftTable]) -> None:
 
     For cents, for example, the unit is ``currency`` and the factor 0.01.
     """
-    measures_by_table = [
+    measure_columns_by_table = [
         [column for column in table.columns if column.is_measure] for table in tables
     ]
-    for columns in measures_by_table:
+    for columns in measure_columns_by_table:
         for column in columns:
-            column.unit, column.scale = _find_unit(column)
+            column.unit, column.scale_factor = _find_unit(column)
         _set_likely_counts(columns)
-    for columns in measures_by_table:
+    for columns in measure_columns_by_table:
         for column in columns:
             # A column that sums to another one has its unit.
             total_columns = [
                 total_column
                 for total_column in column.arithmetic.total_columns
-                if total_column.unit.value and total_column.scale == 1.0
+                if total_column.unit.value and total_column.scale_factor == 1.0
             ]
             have_same_unit = len({total_column.unit.value for total_column in total_columns}) == 1
             if column.unit.confidence == OPEN and have_same_unit:
@@ -89,9 +89,9 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         The factor: 0.01 for percent and cents, in most other cases 1.
     """
     arithmetic = column.arithmetic
-    unit, factor = _find_named_unit(column)
-    if unit.confidence == PROVED:
-        return unit, factor
+    unit_guess, scale_factor = _find_named_unit(column)
+    if unit_guess.confidence == PROVED:
+        return unit_guess, scale_factor
     amount_path = re.sub(r"\.(units|nanos)$", "", column.source)
     has_nanos = f"{amount_path}.nanos" in (
         other_column.source for other_column in column.draft_table.columns
@@ -106,7 +106,7 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     if arithmetic.sibling_names:
         reason = f"{' + '.join(arithmetic.sibling_names)} = {arithmetic.sibling_sum:g} on every row"
         return Guess(FRACTION, PROVED, reason), 1.0 / arithmetic.sibling_sum
-    return unit, factor
+    return unit_guess, scale_factor
 
 
 def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
@@ -133,9 +133,17 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         "fine point": name_meaning.has_word_of("point") and decimals > 2,
         **is_shown_by_text,
     }
-    for kind, condition, is_whole, min_value, max_value, unit, factor in _UNIT_CONDITIONS:
-        is_match = (
-            kind in ("", name_meaning.kind)
+    for (
+        required_kind,
+        condition,
+        is_whole,
+        min_value,
+        max_value,
+        unit,
+        scale_factor,
+    ) in _UNIT_CONDITIONS:
+        is_kind_matching = (
+            required_kind in ("", name_meaning.kind)
             and (
                 is_met_by_condition[condition]
                 if condition in is_met_by_condition
@@ -143,13 +151,13 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
             )
             and is_whole in (None, field_format.dtype == "Int64")
         )
-        if is_match and min_value <= lowest_number and highest_number <= max_value:
+        if is_kind_matching and min_value <= lowest_number and highest_number <= max_value:
             if unit is None:
                 return Guess(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
             if condition in is_shown_by_text:
-                return Guess(unit, PROVED, f"a {condition} in the text"), factor
+                return Guess(unit, PROVED, f"a {condition} in the text"), scale_factor
             reason = f"the name, and values from {lowest_number:g} to {highest_number:g}"
-            return Guess(unit, LIKELY, reason), factor
+            return Guess(unit, LIKELY, reason), scale_factor
     return Guess(None, OPEN, _NO_UNIT_REASON), 1.0
 
 
@@ -175,23 +183,25 @@ def _set_likely_counts(columns: list[DraftColumn]) -> None:
         and column.arithmetic.is_additive
     ]
     for column in [*undecided_columns, *undecided_columns]:
-        count_name = _find_similar_count(column, columns)
+        count_name = _find_similar_count_name(column, columns)
         is_count = count_name or column.name in ratio_operand_names
         if column.unit.confidence == OPEN and is_count:
             reason = f"of the size of {count_name}" if count_name else "a part of a proved fraction"
             column.unit = Guess(COUNT, LIKELY, f"whole numbers that add up, {reason}")
 
 
-def _find_similar_count(column: DraftColumn, columns: list[DraftColumn]) -> str:
+def _find_similar_count_name(column: DraftColumn, columns: list[DraftColumn]) -> str:
     """Return the name of another column of counts with numbers of similar size, or ""."""
     for other_column in columns:
-        is_positive = (column.numbers > 0) & (other_column.numbers > 0)
+        both_positive_mask = (column.numbers > 0) & (other_column.numbers > 0)
         if (
             other_column is not column
             and other_column.unit.value == COUNT
-            and is_positive.sum() >= _MIN_COMPARED_ROWS
+            and both_positive_mask.sum() >= _MIN_COMPARED_ROWS
         ):
-            quotients = column.numbers[is_positive] / other_column.numbers[is_positive]
+            quotients = (
+                column.numbers[both_positive_mask] / other_column.numbers[both_positive_mask]
+            )
             if quotients.min() >= 1 / _MAX_QUOTIENT and quotients.max() <= _MAX_QUOTIENT:
                 return other_column.name
     return ""
@@ -205,17 +215,23 @@ AggregationGuess = Guess[Aggregation]
 def set_aggregation(column: DraftColumn) -> None:
     """Set how to aggregate a column, such as by a sum. If it is already set, do nothing."""
     name_words = {*split_name(column.name)}
-    if column.is_key or column.is_label or column.rule.value is not None:
+    if column.is_key or column.is_label or column.aggregation.value is not None:
         return
     if column.format.is_number:
-        column.rule = _find_number_aggregation(column, name_words)
+        column.aggregation = _find_number_aggregation(column, name_words)
     elif column.dtype in ("date", "timestamp"):
-        rules_and_keys = ((MIN, "earliest"), (MAX, "latest_word"))
-        rule = next(
-            (rule for rule, lexicon_key in rules_and_keys if name_words & words_of(lexicon_key)),
+        aggregations_and_lexicon_keys = ((MIN, "earliest"), (MAX, "latest_word"))
+        aggregation = next(
+            (
+                aggregation
+                for aggregation, lexicon_key in aggregations_and_lexicon_keys
+                if name_words & words_of(lexicon_key)
+            ),
             None,
         )
-        column.rule = Guess(rule, LIKELY, "name") if rule else Guess(NONE, PROVED)
+        column.aggregation = (
+            Guess(aggregation, LIKELY, "name") if aggregation else Guess(NONE, PROVED)
+        )
 
 
 def _find_number_aggregation(column: DraftColumn, name_words: set[str]) -> AggregationGuess:
@@ -230,7 +246,7 @@ def _find_number_aggregation(column: DraftColumn, name_words: set[str]) -> Aggre
     """
     name_meaning = column.name_meaning
     arithmetic = column.arithmetic
-    kind = "share" if arithmetic.sibling_names else name_meaning.kind
+    name_kind = "share" if arithmetic.sibling_names else name_meaning.kind
     engine_test_note = f"over engine on {arithmetic.tested_row_count} rows"
     metric_column = next(
         (name for name in column.draft_table.key if words_of("metric") & {*split_name(name)}), None
@@ -241,48 +257,52 @@ def _find_number_aggregation(column: DraftColumn, name_words: set[str]) -> Aggre
         return Guess(Aggregation("none", within=metric_column, why=refusal_reason), LIKELY, "name")
     reasons_and_refused = (
         ("medians do not combine", name_words & words_of("median")),
-        (f"the {kind} of rows does not combine", kind in words_of("not_combined_kind")),
-        ("a change is taken anew from the sums", kind == "change"),
+        (f"the {name_kind} of rows does not combine", name_kind in words_of("not_combined_kind")),
+        ("a change is taken anew from the sums", name_kind == "change"),
     )
     for refusal_reason, is_refused in reasons_and_refused:
         if is_refused:
             return Guess(refused(refusal_reason), LIKELY, "name")
-    weighted_rule = _find_weighted_rule(column, kind == "share", name_words)
-    if kind in words_of("weighted_kind") or name_meaning.is_mean:
-        return weighted_rule
+    mean_guess = _find_mean_aggregation(column, name_kind == "share", name_words)
+    if name_kind in words_of("weighted_kind") or name_meaning.is_mean:
+        return mean_guess
     # Distinct things of several rows may still add up over the rows of one response.
-    is_sum_refuted = (
+    is_sum_disproved = (
         arithmetic.tested_row_count >= 2 and not arithmetic.sum_notes
     ) or not column.draft_table.key
-    if arithmetic.engine_sum_outcome == "distinct" and is_sum_refuted:
+    if arithmetic.engine_sum_outcome == "distinct" and is_sum_disproved:
         return Guess(NOT_ADDITIVE, PROVED, f"less than the sum of the parts {engine_test_note}")
     if name_words & words_of("distinct"):
         return Guess(NOT_ADDITIVE, LIKELY, "name")
     if arithmetic.is_additive:
         currency_column = find_currency_column(column) if column.unit.value == CURRENCY else None
-        sum_rule = Aggregation("sum", within=currency_column, across=_find_across_columns(column))
+        sum_aggregation = Aggregation(
+            "sum", within=currency_column, across=_find_across_columns(column)
+        )
         reasons = [f"adds up {engine_test_note}"] if arithmetic.engine_sum_outcome == "adds" else []
-        return Guess(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *arithmetic.sum_notes])))
-    if weighted_rule.value is not None:
-        return weighted_rule
-    outcome = arithmetic.engine_sum_outcome
-    reason = f"{outcome} {engine_test_note}" if outcome else ""
+        return Guess(
+            sum_aggregation, PROVED, "; ".join(dict.fromkeys([*reasons, *arithmetic.sum_notes]))
+        )
+    if mean_guess.value is not None:
+        return mean_guess
+    engine_sum_outcome = arithmetic.engine_sum_outcome
+    reason = f"{engine_sum_outcome} {engine_test_note}" if engine_sum_outcome else ""
     return Guess(None, OPEN, reason or "nothing shows whether its rows add up")
 
 
 def _find_across_columns(column: DraftColumn) -> tuple[str, ...]:
     """Return the names of columns over which a column may be summed; an empty tuple means all."""
-    key_names = column.draft_table.key
-    engine_names = {"engine"} if column.arithmetic.engine_sum_outcome == "adds" else set()
-    proved_names = column.arithmetic.summable_key_names | engine_names
+    key_column_names = column.draft_table.key
+    engine_column_names = {"engine"} if column.arithmetic.engine_sum_outcome == "adds" else set()
+    summable_column_names = column.arithmetic.summable_key_names | engine_column_names
     # A sum over the rows of a response is none over engines where the test over engines failed.
-    if {*key_names} <= proved_names and (
-        engine_names or not key_names or not column.arithmetic.engine_sum_outcome
+    if {*key_column_names} <= summable_column_names and (
+        engine_column_names or not key_column_names or not column.arithmetic.engine_sum_outcome
     ):
         return ()
     return (
-        *sorted(engine_names - {*key_names}),
-        *(name for name in key_names if name in proved_names),
+        *sorted(engine_column_names - {*key_column_names}),
+        *(name for name in key_column_names if name in summable_column_names),
     )
 
 
@@ -299,7 +319,7 @@ def find_currency_column(column: DraftColumn) -> str | None:
     return next(currency_column_names, None)
 
 
-def _find_weighted_rule(
+def _find_mean_aggregation(
     column: DraftColumn, is_share: bool, name_words: set[str]
 ) -> AggregationGuess:
     """Return how to aggregate a rate or a mean: by a ratio of two columns, or a weighted mean.
@@ -315,10 +335,10 @@ def _find_weighted_rule(
     """
     arithmetic = column.arithmetic
     if arithmetic.matching_ratios:
-        return _find_ratio_rule(column)
+        return _find_ratio_aggregation(column)
     row_counts_by_name = (arithmetic.row_count_by_denominator, arithmetic.row_count_by_weight)
-    name_sets = [*map(set, filter(None, row_counts_by_name))]
-    weight_names = set.intersection(*name_sets) if name_sets else set()
+    weight_name_sets = [*map(set, filter(None, row_counts_by_name))]
+    weight_names = set.intersection(*weight_name_sets) if weight_name_sets else set()
     if weight_names and name_words & words_of("picked"):
         return Guess(None, OPEN, "each row may speak of another: it is that of one picked out")
     if not weight_names:
@@ -333,40 +353,40 @@ def _find_weighted_rule(
     if "." in weight_name or weight_name.startswith("sum of "):
         return Guess(None, OPEN, f"a mean over {weight_name}, which is no column of this table")
     reasons = [
-        f"{claim} {weight_name} on {row_counts[weight_name]} rows"
-        for claim, row_counts in (
+        f"{claim_text} {weight_name} on {row_count_by_name[weight_name]} rows"
+        for claim_text, row_count_by_name in (
             ("a whole number over", arithmetic.row_count_by_denominator),
             ("the engines pool to the whole by", arithmetic.row_count_by_weight),
         )
-        if weight_name in row_counts
+        if weight_name in row_count_by_name
     ]
-    mean_rule = weighted(weight_name, why="a ratio" if is_share else None)
-    return Guess(mean_rule, PROVED, "; ".join(reasons))
+    mean_aggregation = weighted(weight_name, why="a ratio" if is_share else None)
+    return Guess(mean_aggregation, PROVED, "; ".join(reasons))
 
 
-def _find_ratio_rule(column: DraftColumn) -> AggregationGuess:
+def _find_ratio_aggregation(column: DraftColumn) -> AggregationGuess:
     """Return how to aggregate a column that equals a ratio of two columns."""
     matching_ratios = column.arithmetic.matching_ratios
     # Ratios were tested before scaling, so the scales must not change them.
-    scale_by_name = {
-        other_column.name: other_column.scale for other_column in column.draft_table.columns
+    scale_factor_by_name = {
+        other_column.name: other_column.scale_factor for other_column in column.draft_table.columns
     }
     table_ratios = [
         possible_ratio
         for possible_ratio in matching_ratios
-        if {*possible_ratio.operand_names} <= scale_by_name.keys()
-        and len({scale_by_name[name] for name in possible_ratio.operand_names}) == 1
-        and possible_ratio.percent_factor * column.scale == 1
+        if {*possible_ratio.operand_names} <= scale_factor_by_name.keys()
+        and len({scale_factor_by_name[name] for name in possible_ratio.operand_names}) == 1
+        and possible_ratio.percent_factor * column.scale_factor == 1
     ]
-    count_pairs = {possible_ratio.operand_names for possible_ratio in matching_ratios}
-    if len(count_pairs) == len(table_ratios) == 1:
+    operand_name_pairs = {possible_ratio.operand_names for possible_ratio in matching_ratios}
+    if len(operand_name_pairs) == len(table_ratios) == 1:
         (table_ratio,) = table_ratios
         reason = f"{table_ratio} on {table_ratio.row_count} rows, no other pair of counts"
         return Guess(ratio(*table_ratio.operand_names), PROVED, reason)
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first_ratio = matching_ratios[0]
-    has_one_numerator = len({numerator_name for numerator_name, _ in count_pairs}) == 1 and (
-        len(count_pairs) == 1 or not table_ratios
+    has_one_numerator = len({numerator_name for numerator_name, _ in operand_name_pairs}) == 1 and (
+        len(operand_name_pairs) == 1 or not table_ratios
     )
     if has_one_numerator and first_ratio.numerator.is_in_table:
         refusal_reason = "a ratio: divide {} by {} anew".format(*first_ratio.operand_names)

@@ -103,20 +103,26 @@ def _iter_kinds(words: list[str]) -> Iterator[str]:
     """Yield the kinds of values that the words in a name suggest, the likeliest one first."""
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
     subset_match = _SUBSET_PATTERN.search(" ".join(words))
-    facts = {
+    is_met_by_condition = {
         "SERIAL": is_serial_number(words),
         "SUBSET": subset_match is not None and subset_match[1] in (None, *words_of("counted")),
     }
 
-    def holds(fact: str) -> bool:
+    def is_condition_met(condition_name: str) -> bool:
         """Return whether a condition of ``kinds.txt`` is true of the name.
 
-        A condition is a key of ``facts``, or a group of words in the lexicon.
+        A condition is a key of ``is_met_by_condition``, or a group of words in the lexicon.
         """
-        return facts[fact] if fact in facts else _has_word_of(words, fact)
+        return (
+            is_met_by_condition[condition_name]
+            if condition_name in is_met_by_condition
+            else _has_word_of(words, condition_name)
+        )
 
     for kind, present_words, excluded_words in _KINDS:
-        if all(map(holds, present_words)) and not any(map(holds, excluded_words)):
+        if all(map(is_condition_met, present_words)) and not any(
+            map(is_condition_met, excluded_words)
+        ):
             yield kind
 
 
@@ -125,8 +131,8 @@ def _has_word_of(words: list[str], word_group: str) -> bool:
 
     For ``^count`` only the first word counts, for ``count$`` only the last one.
     """
-    is_first, is_last = word_group[0] == "^", word_group[-1] == "$"
-    tested_words = words[:1] if is_first else words[-1:] if is_last else words
+    must_be_first, must_be_last = word_group[0] == "^", word_group[-1] == "$"
+    tested_words = words[:1] if must_be_first else words[-1:] if must_be_last else words
     return not words_of(word_group.strip("^$")).isdisjoint(tested_words)
 
 
@@ -269,25 +275,25 @@ class Vocabulary:
         for field_name, field_value in chain.from_iterable(
             map(iter_named_values, option_documents)
         ):
-            for dimension, stems in STEMS_BY_FILTER.items():
-                if any(stem in field_name for stem in stems):
+            for dimension, field_name_stems in STEMS_BY_FILTER.items():
+                if any(field_name_stem in field_name for field_name_stem in field_name_stems):
                     values_by_dimension[dimension].update(_find_ids_and_names(field_value))
                     break
         return cls(values_by_dimension, dict(iter_texts([*responses])))
 
-    def find_dimension(self, keys: Iterable[str]) -> str | None:
+    def find_dimension(self, names: Iterable[str]) -> str | None:
         """Return what kind of thing some keys are, such as ``engine``; return None if unknown.
 
         Most of the keys must be known names, or have the form of a date, a URL and so on.
         """
-        unique_keys = list(dict.fromkeys(keys))
-        if not unique_keys:
+        distinct_names = list(dict.fromkeys(names))
+        if not distinct_names:
             return None
         for dimension, known_values in self.values_by_dimension.items():
-            if sum(key in known_values for key in unique_keys) >= 0.75 * len(unique_keys):
+            if sum(name in known_values for name in distinct_names) >= 0.75 * len(distinct_names):
                 return dimension
         for dimension, pattern in _PATTERN_BY_DIMENSION.items():
-            if sum(map(bool, map(pattern.fullmatch, unique_keys))) >= 0.8 * len(unique_keys):
+            if sum(map(bool, map(pattern.fullmatch, distinct_names))) >= 0.8 * len(distinct_names):
                 return dimension
         return None
 
@@ -305,7 +311,7 @@ def iter_named_values(document: Any, depth: int = 0) -> Iterator[tuple[str, Any]
         yield from iter_named_values(value, depth + 1)
 
 
-def _find_ids_and_names(value: Any) -> set[str]:
+def _find_ids_and_names(list_or_dict: Any) -> set[str]:
     """Return the ids and names of the items in a list, or the keys of a dict of items.
 
     Examples
@@ -313,14 +319,14 @@ def _find_ids_and_names(value: Any) -> set[str]:
     >>> sorted(_find_ids_and_names([{"id": "a", "label": "Atlas"}, {"id": "b", "label": "Boreal"}]))
     ['Atlas', 'Boreal', 'a', 'b']
     """
-    if isinstance(value, dict):
-        if all(isinstance(item, dict) for item in value.values()):
-            return {*value}
-        lists = (item for item in value.values() if isinstance(item, list))
-        return set().union(*map(_find_ids_and_names, lists))
-    items = value if isinstance(value, list) else []
-    ids_and_names = {item for item in items if isinstance(item, str)}
-    objects = [item for item in items if isinstance(item, dict)]
+    if isinstance(list_or_dict, dict):
+        if all(isinstance(item, dict) for item in list_or_dict.values()):
+            return {*list_or_dict}
+        lists_of_names = (item for item in list_or_dict.values() if isinstance(item, list))
+        return set().union(*map(_find_ids_and_names, lists_of_names))
+    list_items = list_or_dict if isinstance(list_or_dict, list) else []
+    ids_and_names = {item for item in list_items if isinstance(item, str)}
+    objects = [item for item in list_items if isinstance(item, dict)]
     for field_name in objects[0] if objects else ():
         name_texts = {
             name_text for record in objects if isinstance(name_text := record.get(field_name), str)

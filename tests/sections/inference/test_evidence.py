@@ -40,7 +40,7 @@ def test_a_rounded_rate_is_the_ratio_of_its_counts_until_one_row_does_not_fit():
     rate = [round(100 * a / b, 1) for a, b in zip(above, below, strict=True)]
     column = drafted(rows(hits=above, answers=below, rate=rate))["domains.rate"]
     assert str(column.aggregate) == "ratio Σhits/Σanswers"
-    assert (column.scale, column.unit.confidence) == (0.01, "proved")
+    assert (column.scale_factor, column.unit.confidence) == (0.01, "proved")
     rate[3] += 0.3
     column = drafted(rows(hits=above, answers=below, rate=rate))["domains.rate"]
     assert "hits" not in str(column.aggregate)
@@ -52,8 +52,8 @@ def test_few_rows_and_rivals_prove_no_ratio(twice):
     rate = [round(a / b, 3) for a, b in zip(above, below, strict=True)]
     more = {"runs": below} if twice else {}
     column = drafted(rows(cit=above, ans=below, rate=rate, **more))["domains.rate"]
-    assert column.rule.confidence == "open"
-    assert column.rule.reason.startswith("one of" if twice else "too few rows")
+    assert column.aggregation.confidence == "open"
+    assert column.aggregation.reason.startswith("one of" if twice else "too few rows")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_ratio_of_numbers_is_one_of_columns_of_one_scale(
     held = [{name: a // 10, "answers": b, rate: factor * (a // 10) / b}
             for a, b in zip(*pairs(10), strict=True)]  # fmt: skip
     _, above, _, column = drafted(rows(**{holder: held})).values()
-    assert above.scale == scale
+    assert above.scale_factor == scale
     assert (column.aggregate.rule == "ratio") == is_ratio
 
 
@@ -87,7 +87,7 @@ def test_an_object_of_two_parts_is_a_number_as_well():
     assert columns["domains.cost"].unit.value == "currency"
     order_columns = [columns[f"domains.order_value{end}"] for end in ("", "_units", "_nanos")]
     assert [column.unit.value for column in order_columns] == ["currency"] * 3
-    assert [column.scale for column in order_columns] == [1, 1, 1e-9]
+    assert [column.scale_factor for column in order_columns] == [1, 1, 1e-9]
     units = [columns[f"domains.{name}"].unit.value for name in ("ctr", "units")]
     assert units == ["fraction 0-1", "count"]
 
@@ -98,7 +98,7 @@ def test_wrong_pairs_do_not_pass_by_chance():
         x, y = pairs(6, 1000 + seed)
         rate = [round(100 * a / b, 1) for a, b in zip(above, below, strict=True)]
         column = drafted(rows(x=x, y=y, rate=rate))["domains.rate"]
-        assert column.rule.confidence == "open", column.rule
+        assert column.aggregation.confidence == "open", column.aggregation
 
 
 @pytest.mark.parametrize(("decimals", "is_proved"), [(4, True), (2, False)])
@@ -133,7 +133,7 @@ def test_a_share_of_the_sum_of_rows_proves_that_the_rows_add_up():
 def test_small_sums_meet_by_chance_and_are_no_proof(factor, is_proved):
     counts = [factor * n for n in (4, 11, 9)]
     answer = {**rows(hits=counts), "total": {"hits": sum(counts)}}
-    assert (drafted(answer)["domains.hits"].rule.confidence == "proved") == is_proved
+    assert (drafted(answer)["domains.hits"].aggregation.confidence == "proved") == is_proved
 
 
 def test_a_total_among_the_rows_counts_in_no_share():
@@ -143,7 +143,7 @@ def test_a_total_among_the_rows_counts_in_no_share():
     draft = draft_of({"domains": {"byHost": grid}})
     columns = {column.name: column for column in draft["domains"].columns()}
     assert draft["domains"].section.tables[0].rows.without == (("[host]", ("All",)),)
-    assert columns["hits"].rule.confidence == columns["pct"].unit.confidence == "proved"
+    assert columns["hits"].aggregation.confidence == columns["pct"].unit.confidence == "proved"
     assert "divide hits by" in str(columns["pct"].aggregate)
 
 
@@ -186,7 +186,7 @@ def test_distinct_things_that_add_up_over_rows_do_not_over_engines():
 def test_a_list_as_long_as_the_others_may_lack_what_was_cut_from_it():
     other = {"rows": [{"host": f"x{h}", "hits": 1} for h in HOSTS]}
     parts = [rows(hits=[n // 2 for n in COUNTS]), rows(hits=[n - n // 2 for n in COUNTS]), other]
-    assert drafted(rows(hits=COUNTS), *parts)["domains.hits"].rule.confidence == "open"
+    assert drafted(rows(hits=COUNTS), *parts)["domains.hits"].aggregation.confidence == "open"
 
 
 def test_the_weight_by_which_rates_pool_is_found():
@@ -210,7 +210,7 @@ def test_weights_that_a_plain_mean_could_replace_are_not_proved():
     pooled = [round(sum(pair) / 2, 1) for pair in rate]
     document = rows(mentions=[sum(pair) for pair in hits], avgPlace=pooled)
     parts = [rows(mentions=[h[e] for h in hits], avgPlace=[r[e] for r in rate]) for e in (0, 1)]
-    assert drafted(document, *parts)["domains.avg_place"].rule.confidence == "open"
+    assert drafted(document, *parts)["domains.avg_place"].aggregation.confidence == "open"
 
 
 def test_rows_known_by_their_place_alone_are_not_compared_between_answers():
@@ -218,7 +218,7 @@ def test_rows_known_by_their_place_alone_are_not_compared_between_answers():
         return {"rows": [{"hits": n} for n in numbers]}
 
     column = drafted(placed([40, 70, 130]), placed([30, 50, 90]), placed([10, 20, 40]))
-    assert column["domains.hits"].rule.confidence == "open"
+    assert column["domains.hits"].aggregation.confidence == "open"
 
 
 def test_whole_numbers_that_add_up_are_no_counts_by_that_alone():
@@ -227,4 +227,4 @@ def test_whole_numbers_that_add_up_are_no_counts_by_that_alone():
                           hits=[int(n * share) for n in sizes])
                      for share in (1, 0.5, 0.25, 0.25))  # fmt: skip
     column = drafted(document, *parts)["domains.zz"]
-    assert (column.rule.confidence, column.unit.value) == ("proved", None)
+    assert (column.aggregation.confidence, column.unit.value) == ("proved", None)

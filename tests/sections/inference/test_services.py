@@ -43,7 +43,7 @@ def test_most_units_and_rules_are_found_and_none_is_wrong(service):
             continue
         column = column_of(service, section, field)
         assert column.dtype == dtype, (section, field)
-        value, where = column.unit.value, (section, field, column.unit, column.rule)
+        value, where = column.unit.value, (section, field, column.unit, column.aggregation)
         assert value is None or (unit and value.startswith(unit)), where
         written = str(column.aggregate)
         got = "ratio" if "ratio" in written else written.partition(" ")[0]

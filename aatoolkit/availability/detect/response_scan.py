@@ -17,13 +17,13 @@ from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
     PARTIAL,
     echoes_request,
-    find_target,
+    find_availability_of_listed,
+    find_engine_or_field,
     has_numbers,
     is_metadata_key,
-    is_sample_size,
-    partial_if_measured,
-    score_key,
-    state_of_listed_names,
+    is_sample_size_key,
+    make_partial_if_measured,
+    score_availability_key,
 )
 from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.availability.subject import Condition, make_engine_conditions
@@ -114,7 +114,7 @@ class PathValues(NamedTuple):
 
     steps: tuple[Step, ...]
     vector: Vector
-    key: str
+    field_name: str
     """The name of the field; for elements of a list, the name of the field with the list."""
     is_in_list: bool
 
@@ -124,7 +124,7 @@ class PathValues(NamedTuple):
         return bool(self.steps) and isinstance(self.steps[-1], Elements)
 
     @property
-    def names(self) -> list[str]:
+    def field_names(self) -> list[str]:
         """The names of the fields on the path, the outermost first."""
         return [step.name for step in self.steps if isinstance(step, Field)]
 
@@ -147,13 +147,13 @@ class Member(NamedTuple):
         """Whether the value is a dict."""
         return isinstance(self.value, dict)
 
-    def make_child(self, name: str, value: Any) -> Member:
+    def make_child(self, key: str, value: Any) -> Member:
         """Return a `Member` for one key of the object that is the value of this member.
 
-        ``name`` is the key, and ``value`` the value of the key.
+        ``key`` is the key, and ``value`` the value of the key.
         """
-        declared_path = f"{self.declared_path}.{name}" if self.declared_path else name
-        return Member(name, value, self.path + format_key(name), self.value, declared_path)
+        declared_path = f"{self.declared_path}.{key}" if self.declared_path else key
+        return Member(key, value, self.path + format_key(key), self.value, declared_path)
 
 
 class ResponseScan:
@@ -168,7 +168,7 @@ class ResponseScan:
         The decoded response.
     signals : list of Signal
         The signals found so far.
-    prose_notices : list of Member
+    prose_messages : list of Member
         Messages of the service, written as sentences. They are read after everything else.
     statement_list_paths : set of str
         The paths of lists that state the status of engines or fields. They are not read as data.
@@ -189,7 +189,7 @@ class ResponseScan:
         self.engine_names = {fold(name): name for name in (*words_of("known_engine"), *engines)}
         self.project_engines = {*map(fold, engines)}
         self.signals: list[Signal] = []
-        self.prose_notices: list[Member] = []
+        self.prose_messages: list[Member] = []
         self.statement_list_paths: set[str] = set()
         self.unknown_words: dict[tuple[str, str], Hint] = {}
 
@@ -220,12 +220,12 @@ class ResponseScan:
         value_by_key = value if isinstance(value, dict) else {}
         if scope == "engine" and target is not None:
             rows = rows or make_engine_conditions(target)
-            other_members = {key: item for key, item in value_by_key.items() if item != target}
-            _, field_name = find_target(other_members) or ("", "")
+            other_items = {key: item for key, item in value_by_key.items() if item != target}
+            _, field_name = find_engine_or_field(other_items) or ("", "")
             if self.has_field(field_name):  # it is about one field of the engine
-                scope, target = "field", self.path_of(field_name)
+                scope, target = "field", self.find_field_path(field_name)
         for key, item in value_by_key.items():
-            if sample_size is None and type(item) is int and is_sample_size(key):
+            if sample_size is None and type(item) is int and is_sample_size_key(key):
                 sample_size = item
             if as_of is None and isinstance(item, str) and is_word_of(key, "moment"):
                 as_of = item
@@ -256,7 +256,7 @@ class ResponseScan:
         The statement was read from ``member``, a key of the response with its value. ``rule`` is
         the name of the rule that read it.
         """
-        availability = partial_if_measured(availability, self.nonzero_flags)
+        availability = make_partial_if_measured(availability, self.nonzero_flags)
         self.add_signal("section", None, availability, member.path, rule, member.value)
 
     @property
@@ -270,14 +270,14 @@ class ResponseScan:
         name = self.document.get("section") if isinstance(self.document, dict) else None
         return name if isinstance(name, str) else None
 
-    def path_of(self, name: str) -> str:
-        """Return the path of the field with this name; ``name`` if there is not exactly one."""
+    def find_field_path(self, field_name: str) -> str:
+        """Return the path of the field with this name; the name if there is not exactly one."""
         paths = (
             []
-            if any(character in name for character in ".[{")
-            else self._field_paths.get(fold(name), [])
+            if any(character in field_name for character in ".[{")
+            else self._field_paths.get(fold(field_name), [])
         )
-        return paths[0] if len(paths) == 1 else name
+        return paths[0] if len(paths) == 1 else field_name
 
     def has_field(self, field_name: str) -> bool:
         """Return whether the response has a field with this name, or the field at this path."""
@@ -292,7 +292,7 @@ class ResponseScan:
         return any(
             True in path_values.vector.nonzero_flags
             for path_values in self.all_path_values
-            if folded_name in map(fold, path_values.names)
+            if folded_name in map(fold, path_values.field_names)
         )
 
     def is_null(self, field_name: str) -> bool:
@@ -300,7 +300,7 @@ class ResponseScan:
         return any(
             type(None) in path_values.vector.types
             for path_values in self.all_path_values
-            if fold(path_values.key) == fold(field_name)
+            if fold(path_values.field_name) == fold(field_name)
         )
 
     def is_engine(self, name: str) -> bool:
@@ -313,17 +313,18 @@ class ResponseScan:
     @cached_property
     def dates(self) -> set[str]:
         """A set of the dates in the lists of the response, as texts ``YYYY-MM-DD``."""
-        list_values = (
+        path_values_in_lists = (
             path_values for path_values in self.all_path_values if path_values.is_in_list
         )
-        day_values = (
+        day_path_values = (
             path_values
-            for path_values in list_values
-            if has_word_of(path_values.key, "when") or path_values.steps.count(Elements()) > 1
+            for path_values in path_values_in_lists
+            if has_word_of(path_values.field_name, "when")
+            or path_values.steps.count(Elements()) > 1
         )
         date_texts = (
             date_text
-            for path_values in day_values
+            for path_values in day_path_values
             for date_text in path_values.vector.list_values_of_type(str)
         )
         return {date_text[:10] for date_text in date_texts if DAY_PATTERN.match(date_text)}
@@ -342,13 +343,15 @@ class ResponseScan:
 
         False if the response has neither a list nor a null.
         """
-        vectors = [
+        vectors_outside_lists = [
             path_values.vector
             for path_values in self.all_path_values
             if path_values.steps and not path_values.is_in_list
         ]
         are_empty = [
-            len(vector.elements()) == 0 for vector in vectors if vector.types & {list, type(None)}
+            len(vector.elements()) == 0
+            for vector in vectors_outside_lists
+            if vector.types & {list, type(None)}
         ]
         return bool(are_empty) and all(are_empty) and not self.nonzero_flags
 
@@ -359,21 +362,22 @@ class ResponseScan:
         The set has True if there is a number other than 0, and False if there is a 0. It is empty
         if there are no numbers.
         """
-        counted_values = [
+        counted_path_values = [
             path_values
             for path_values in self.all_path_values
-            if path_values.steps and (path_values.is_in_list or not is_sample_size(path_values.key))
-            if not is_metadata_key(path_values.key)
+            if path_values.steps
+            and (path_values.is_in_list or not is_sample_size_key(path_values.field_name))
+            if not is_metadata_key(path_values.field_name)
         ]
         nonzero_flags = {
             is_nonzero
-            for path_values in counted_values
+            for path_values in counted_path_values
             for is_nonzero in path_values.vector.nonzero_flags
         }
         if True not in nonzero_flags and any(
             has_numbers(path_values.vector.values)
-            for path_values in counted_values
-            if str in path_values.vector.types and not has_word_of(path_values.key, "id")
+            for path_values in counted_path_values
+            if str in path_values.vector.types and not has_word_of(path_values.field_name, "id")
         ):
             nonzero_flags.add(True)  # numbers that are written as texts
         return nonzero_flags
@@ -396,22 +400,22 @@ class ResponseScan:
     @cached_property
     def all_path_values(self) -> list[PathValues]:
         """A list with one item per path of the response: the path with all values at it."""
-        unvisited_values, all_path_values = [PathValues((), self.vector, "", False)], []
-        while unvisited_values:
-            all_path_values.append(path_values := unvisited_values.pop())
+        unvisited_path_values, all_path_values = [PathValues((), self.vector, "", False)], []
+        while unvisited_path_values:
+            all_path_values.append(path_values := unvisited_path_values.pop())
             steps, vector, key, is_in_list = path_values
             value_types = vector.types if len(steps) < _MAX_DEPTH else set()
             if list in value_types:
-                unvisited_values.append(
+                unvisited_path_values.append(
                     PathValues((*steps, Elements()), vector.elements(), key, True)
                 )
             field_names = vector.list_fields() if dict in value_types else []
             if len(field_names) > MAX_FIELDS:
-                unvisited_values.append(
+                unvisited_path_values.append(
                     PathValues((*steps, Entries()), vector.entries(), key, is_in_list)
                 )
                 continue
-            unvisited_values += [
+            unvisited_path_values += [
                 PathValues((*steps, Field(name)), vector.field(name), name, is_in_list)
                 for name in reversed(field_names)
                 if _may_hold_data(name)
@@ -419,13 +423,17 @@ class ResponseScan:
         return all_path_values
 
     @property
-    def records(self) -> Iterator[ListRecords]:
+    def list_records(self) -> Iterator[ListRecords]:
         """Yield, for each path of lists, the JSON objects in these lists as `ListRecords`."""
-        for items in self.all_path_values:
-            if not items.is_list or not len(items.vector) or any(map(score_key, items.names)):
+        for element_values in self.all_path_values:
+            if (
+                not element_values.is_list
+                or not len(element_values.vector)
+                or any(map(score_availability_key, element_values.field_names))
+            ):
                 continue
-            if items.vector.path(0).rpartition("[")[0] not in self.statement_list_paths:
-                yield ListRecords(items.vector, self.add_signal)
+            if element_values.vector.path(0).rpartition("[")[0] not in self.statement_list_paths:
+                yield ListRecords(element_values.vector, self.add_signal)
 
     @cached_property
     def _field_paths(self) -> dict[str, list[str]]:
@@ -433,8 +441,8 @@ class ResponseScan:
         paths_by_name: dict[str, list[str]] = {}
         for path_values in self.all_path_values:
             is_field = bool(path_values.steps) and isinstance(path_values.steps[-1], Field)
-            if is_field and not any(map(_is_about_fields, path_values.names[:-1])):
-                paths_by_name.setdefault(fold(path_values.key), []).append(
+            if is_field and not any(map(_may_name_missing_fields, path_values.field_names[:-1])):
+                paths_by_name.setdefault(fold(path_values.field_name), []).append(
                     format_path(path_values.steps)
                 )
         return paths_by_name
@@ -446,15 +454,19 @@ def _may_hold_data(name: str) -> bool:
 
     Metadata and copies of the request's filters are not data.
     """
-    return not (echoes_request(name) or ends_with_word_of(name, "holder") or score_key(name) > 1)
+    return not (
+        echoes_request(name)
+        or ends_with_word_of(name, "holder")
+        or score_availability_key(name) > 1
+    )
 
 
 @lru_cache(maxsize=4096)
-def _is_about_fields(name: str) -> bool:
+def _may_name_missing_fields(name: str) -> bool:
     """Return whether a field may say which other fields are missing, such as ``nullReasons``."""
     is_statement = (
-        score_key(name) > 0
-        or state_of_listed_names(name) is not None
+        score_availability_key(name) > 0
+        or find_availability_of_listed(name) is not None
         or is_word_of(name, "footnote")
     )
     return is_statement or name.lower().endswith("reasons")
@@ -471,23 +483,26 @@ class ListRecords:
     ``store_signal`` is the method `ResponseScan.add_signal`, which stores a statement on data.
     """
 
-    def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
-        self.rows, self._store_signal = rows, store_signal
-        self.names = rows.list_fields()
+    def __init__(self, record_vector: Vector, store_signal: Callable[..., None]) -> None:
+        self.record_vector, self._store_signal = record_vector, store_signal
+        self.field_names = record_vector.list_fields()
 
-    def values_of_field(self, name: str) -> list[Any]:
+    def list_field_values(self, field_name: str) -> list[Any]:
         """Return the value of a field in each JSON object; `MISSING` where there is none."""
-        values: list[Any] = self.rows.field(name).values
-        return values
+        field_values: list[Any] = self.record_vector.field(field_name).values
+        return field_values
 
     def read_availabilities(
-        self, name: str, read_value: Callable[[Any], Availability | None], value_type: type = str
+        self,
+        field_name: str,
+        read_value: Callable[[Any], Availability | None],
+        value_type: type = str,
     ) -> RowAvailabilities:
         """Return tuples of the position of an object and the availability that its field states.
 
         Parameters
         ----------
-        name : str
+        field_name : str
             The name of the field.
         read_value : callable
             Takes a value of the field, and returns the availability that it means, or None.
@@ -495,15 +510,15 @@ class ListRecords:
             Values of the field that have another type are ignored.
         """
         return [
-            (row, availability)
-            for row, value in enumerate(self.values_of_field(name))
+            (record_position, availability)
+            for record_position, value in enumerate(self.list_field_values(field_name))
             if type(value) is value_type and (availability := read_value(value)) is not None
         ]
 
     def add_signal(
         self,
-        name: str,
-        row: int,
+        field_name: str,
+        record_position: int,
         availability: Availability,
         rule: str,
         sibling_name: str | None = None,
@@ -512,9 +527,9 @@ class ListRecords:
 
         Parameters
         ----------
-        name : str
+        field_name : str
             The name of the field that has the statement.
-        row : int
+        record_position : int
             The position of the object among all objects, from 0.
         availability : Availability
             Whether the data could be measured.
@@ -523,17 +538,24 @@ class ListRecords:
         sibling_name : str, optional
             The field of the object that the statement is about; by default the whole object.
         """
-        field_vector = self.rows.field(name)
+        field_vector = self.record_vector.field(field_name)
         path = (
-            self.rows.path(row) if sibling_name is None else self.rows.field(sibling_name).path(row)
+            self.record_vector.path(record_position)
+            if sibling_name is None
+            else self.record_vector.field(sibling_name).path(record_position)
         )
         target = path.removeprefix("$").removeprefix(".")
         if (
             rule == "row code"
             and availability.status in EMPTY
-            and has_numbers(self.rows.values[row])
+            and has_numbers(self.record_vector.values[record_position])
         ):
             availability = PARTIAL  # it is about some of the numbers
         self._store_signal(
-            "row", target, availability, field_vector.path(row), rule, field_vector.values[row]
+            "row",
+            target,
+            availability,
+            field_vector.path(record_position),
+            rule,
+            field_vector.values[record_position],
         )

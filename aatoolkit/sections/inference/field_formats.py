@@ -135,27 +135,29 @@ def find_field_format(values: Sequence[Any], name: str) -> FieldFormat:
     if value_types == {dict}:
         if "year" in present_values[0]:
             return FieldFormat("date", "parts", reason="year, month and day")
-        quotients = _to_floats(_parse_all(values, "Float64", "parts", ()))
+        fraction_values = _to_floats(_parse_all(values, "Float64", "parts", ()))
         return FieldFormat(
-            "Float64", "parts", reason="two parts", max_decimals=9, numbers=quotients
+            "Float64", "parts", reason="two parts", max_decimals=9, numbers=fraction_values
         )
-    are_scalars = value_types <= {str, int, float, bool}
-    mixed_format = FieldFormat(
-        "string", "any" if are_scalars else None, reason="values of several kinds"
+    are_all_scalars = value_types <= {str, int, float, bool}
+    mixed_values_format = FieldFormat(
+        "string", "any" if are_all_scalars else None, reason="values of several kinds"
     )
     if not value_types <= {str, int, float}:
-        return mixed_format
-    stripped_by_text = {value: value.strip() for value in present_values if type(value) is str}
-    missing_lexicon = words_of("nothing") | {""}
+        return mixed_values_format
+    stripped_text_by_text = {value: value.strip() for value in present_values if type(value) is str}
+    lower_null_words = words_of("nothing") | {""}
     null_words = (
         *sorted(
-            word for word in stripped_by_text if stripped_by_text[word].lower() in missing_lexicon
+            word
+            for word in stripped_text_by_text
+            if stripped_text_by_text[word].lower() in lower_null_words
         ),
     )
-    texts = [text for word, text in stripped_by_text.items() if word not in null_words]
+    texts = [text for word, text in stripped_text_by_text.items() if word not in null_words]
     numbers = [value for value in present_values if type(value) is not str]
     if texts and numbers:
-        return _try_number_format(values, texts, "number", null_words) or mixed_format
+        return _try_number_format(values, texts, "number", null_words) or mixed_values_format
     if texts:
         return _find_text_format(values, texts, name, null_words)
     if numbers:
@@ -195,40 +197,44 @@ def _find_number_format(
     distinct_numbers = {*present_numbers}
     if distinct_numbers <= {0, 1} and is_flag_name(name):
         return FieldFormat("boolean", "boolean", reason="0 and 1 under the name of a flag")
-    is_signed = classify_name(name).kind in ("change", "score")
+    may_be_negative = classify_name(name).kind in ("change", "score")
     negative_numbers = {value for value in distinct_numbers if value < 0}
-    sentinels = (-1,) if negative_numbers == {-1} != distinct_numbers and not is_signed else ()
-    missing_values = (*sentinels, *null_words)
-    regular_numbers = distinct_numbers.difference(sentinels)
+    missing_numbers = (
+        (-1,) if negative_numbers == {-1} != distinct_numbers and not may_be_negative else ()
+    )
+    missing_values = (*missing_numbers, *null_words)
+    regular_numbers = distinct_numbers.difference(missing_numbers)
     epoch_format = _find_time_format(regular_numbers, name)
     if epoch_format is not None:
         return replace(epoch_format, missing=missing_values)
     reason = (
         f"{len(present_numbers)} numbers from {min(regular_numbers):g} to {max(regular_numbers):g}"
     )
-    reason += f"; {sentinels[0]} breaks the range of the rest" if sentinels else ""
+    reason += f"; {missing_numbers[0]} breaks the range of the rest" if missing_numbers else ""
     dtype = "Int64" if all(type(value) is int for value in regular_numbers) else "Float64"
-    decimals = max(map(_count_decimals, regular_numbers))
+    max_decimals = max(map(_count_decimals, regular_numbers))
     numbers = _to_floats(parse_values(values, Reading(dtype, missing=missing_values)).array)
-    return FieldFormat(dtype, None, missing_values, reason, max_decimals=decimals, numbers=numbers)
+    return FieldFormat(
+        dtype, None, missing_values, reason, max_decimals=max_decimals, numbers=numbers
+    )
 
 
 def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
     """Find how to parse whole numbers that are days or instants; return None for other numbers."""
     has_time_name = is_time_name(name)
-    is_whole = all(float(value).is_integer() for value in numbers)
+    are_whole_numbers = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
-    are_hours = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
+    are_full_hours = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
     may_be_time = (
-        has_time_name or are_hours or classify_name(name).kind in ("", "time", "id", "rank")
+        has_time_name or are_full_hours or classify_name(name).kind in ("", "time", "id", "rank")
     )
-    if not (is_whole and may_be_time):
+    if not (are_whole_numbers and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
     is_likely_by_parse = {
         "YYYYMMDD": len(numbers) >= 5,
         "epoch ms": True,
-        "epoch s": are_hours or has_word_of(name, "time"),
+        "epoch s": are_full_hours or has_word_of(name, "time"),
     }
     texts = [str(int(value)) for value in numbers]
     for time_format in _TIME_FORMATS:
@@ -258,8 +264,8 @@ def _try_time_format(
         The texts that mean missing values.
     """
     dtype, parse, pattern, _, reason = time_format
-    is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)
-    if not is_matching or _parse_all(values, dtype, parse, null_words) is None:
+    do_texts_match = all(re.fullmatch(pattern, text, re.S) for text in texts)
+    if not do_texts_match or _parse_all(values, dtype, parse, null_words) is None:
         return None
     return FieldFormat(dtype, parse, null_words, reason)
 
@@ -314,14 +320,14 @@ def _find_text_format(
     if time_formats:
         return time_formats[0]
     lower_texts = {text.lower() for text in texts}
-    is_flag = is_flag_name(name)
+    is_flag_column = is_flag_name(name)
     has_two_values = len(lower_texts) == 2 and not lower_texts & {"0", "1"}
-    if (has_two_values or is_flag) and _parse_all(
+    if (has_two_values or is_flag_column) and _parse_all(
         values, "boolean", "boolean", null_words
     ) is not None:
         return FieldFormat("boolean", "boolean", null_words, "yes and no in words")
-    is_id = is_id_name(name) or (texts[0][:1] == "#" and ends_with_word_of(name, "naming"))
-    if is_id or any(re.fullmatch(r"0\d+", text) for text in texts):
+    is_id_column = is_id_name(name) or (texts[0][:1] == "#" and ends_with_word_of(name, "naming"))
+    if is_id_column or any(re.fullmatch(r"0\d+", text) for text in texts):
         return text_format
     notations = _find_possible_notations(texts, name)
     if not notations:
@@ -334,12 +340,12 @@ def _find_text_format(
         if _CURRENCY_SIGN_PATTERN.fullmatch(parse_currency(text) or "")
         and not re.fullmatch(r"[A-Z]{3}-\d+", text)
     ]
-    for parse in [*notations, *["money"] * (price_texts == texts)]:
-        field_format = _try_number_format(values, texts, parse, null_words)
+    for notation in [*notations, *["money"] * (price_texts == texts)]:
+        field_format = _try_number_format(values, texts, notation, null_words)
         if field_format is not None:
             return field_format
     number_texts = [text for text in texts if text in price_texts or any(
-        _try_number_format([text], [text], parse, ()) for parse in notations)]  # fmt: skip
+        _try_number_format([text], [text], notation, ()) for notation in notations)]  # fmt: skip
     if 2 * len(number_texts) >= len(texts):
         reason = f"text; some may be numbers, such as {number_texts[0]!r}"
         return replace(text_format, reason=reason)
@@ -360,8 +366,8 @@ def _find_possible_notations(texts: list[str], name: str) -> list[str]:
         and not any("," in text for text in texts)
         and all(map(_DOT_GROUPS_PATTERN.fullmatch, dotted_texts))
     ):
-        is_counted = name_meaning.kind in ("count", "bytes") and not name_meaning.is_mean
-        if is_counted or any(text.count(".") > 1 for text in dotted_texts):
+        is_count_or_bytes = name_meaning.kind in ("count", "bytes") and not name_meaning.is_mean
+        if is_count_or_bytes or any(text.count(".") > 1 for text in dotted_texts):
             return notations[1:]
         # If a number above 999 has no point, points are decimal signs.
         has_plain_thousands = any(text.isdigit() and len(text) > 3 for text in texts)
@@ -386,17 +392,19 @@ def _try_number_format(
         The texts that mean missing values.
     """
     decimal_mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
-    matches = filter(None, (re.search(rf"{decimal_mark}(\d+)\s?\D*$", text) for text in texts))
-    decimals = max((len(match[1]) for match in matches), default=0)
+    number_matches = filter(
+        None, (re.search(rf"{decimal_mark}(\d+)\s?\D*$", text) for text in texts)
+    )
+    max_decimals = max((len(match[1]) for match in number_matches), default=0)
     is_percent = all("%" in text for text in texts)
-    is_whole = parse in ("number", "decimal comma") and not is_percent and not decimals
-    for dtype in ("Int64", "Float64") if is_whole else ("Float64",):
-        array = _parse_all(values, dtype, parse, null_words)
-        if array is not None:
+    are_whole_numbers = parse in ("number", "decimal comma") and not is_percent and not max_decimals
+    for dtype in ("Int64", "Float64") if are_whole_numbers else ("Float64",):
+        parsed_numbers = _parse_all(values, dtype, parse, null_words)
+        if parsed_numbers is not None:
             reason = f"numbers in text, such as {texts[0]!r}"
             is_ordinal = all(text.startswith("#") for text in texts)
             return FieldFormat(
-                dtype, parse, null_words, reason, is_percent, is_ordinal, decimals,
-                numbers=_to_floats(array),
+                dtype, parse, null_words, reason, is_percent, is_ordinal, max_decimals,
+                numbers=_to_floats(parsed_numbers),
             )  # fmt: skip
     return None

@@ -1,6 +1,6 @@
 """Collect from responses the values that may say which data are missing, by path.
 
-Each value is an `Occurrence`, which also says whether there are measured numbers next to it.
+Each value is a `ResponseValue`, which also says whether there are measured numbers next to it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from aatoolkit._util.lexicon import (
 )
 from aatoolkit.availability.detect.words import (
     echoes_request,
-    find_target,
-    find_word,
-    find_word_in_text,
+    find_engine_or_field,
+    find_status_word,
+    find_status_word_in_sentence,
     has_numbers,
     is_code_text,
     is_metadata_key,
@@ -39,7 +39,7 @@ from aatoolkit.sections.availability_rule import (
 )
 from aatoolkit.sections.inference.words import classify_name
 
-MAX_NOTICES = 12
+MAX_MESSAGE_OBJECTS = 12
 """The greatest length of a list that may have notices (objects with a message) and no rows."""
 
 _MAX_WORDS = 6
@@ -90,7 +90,7 @@ class ResponseRow(NamedTuple):
         return self.record.get(field, self.outer_record.get(field))
 
 
-class Occurrence(NamedTuple):
+class ResponseValue(NamedTuple):
     """A value that a response has at a path, and whether measured numbers are next to it.
 
     Attributes
@@ -135,28 +135,28 @@ class ResponseStructure(NamedTuple):
     main_row_path: Steps = ()
 
 
-class OccurrenceSearch:
+class ResponseValueSearch:
     """Collects the values in responses that may say which data are missing, by path."""
 
     def __init__(self, engines: Collection[str], structure: ResponseStructure) -> None:
         self._engines = {*engines, *structure.engine_by_label}
         self._structure = structure
-        self._occurrences: dict[Steps, list[Occurrence]] = defaultdict(list)
-        self._row_lists: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
-        self.evidence: dict[Steps, str] = {}
-        """Maps the path of a field to what numbers next to its values show, as text for people."""
-        self.engine_fields: dict[Steps, str] = {}
+        self._values_by_path: dict[Steps, list[ResponseValue]] = defaultdict(list)
+        self._lists_of_rows: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
+        self.evidence_by_path: dict[Steps, str] = {}
+        """Maps the path of a field to a text on what the numbers next to its values show."""
+        self.engine_field_by_path: dict[Steps, str] = {}
         """Maps the path of a field in rows to the field with the engine; to ``{}`` if engines are
         the keys of an object.
         """
-        self.notice_paths: set[Steps] = set()
+        self.message_paths: set[Steps] = set()
         self.informational_codes: set[str] = set()
         """The codes of notices of the severity ``info``."""
-        self.total_fields: dict[Steps, str] = {}
+        self.total_field_by_path: dict[Steps, str] = {}
         """Maps the path of a count to the name of the field with its total."""
         self._total_fields_by_path: dict[Steps, dict[str, str]] = {}
         self._engine_map_paths: set[Steps] = set()
-        self._outer_engine_fields: dict[Steps, str] = {}
+        self._outer_engine_field_by_path: dict[Steps, str] = {}
 
     def store_total_fields(self, responses: Iterable[tuple[Any, bool]]) -> None:
         """Find pairs of fields: one has a count, and the other its total, such as 25 of 30 days.
@@ -233,57 +233,62 @@ class OccurrenceSearch:
             for key, value in ({} if is_in_rows(path) else record).items()
             if isinstance(value, list)
             and value
-            and all(_is_text_in(e, self._engines) for e in value)
+            and all(_is_text_in(engine_text, self._engines) for engine_text in value)
         }
         self._add_fields(response, ())
 
-    def collect_occurrences(self) -> dict[Steps, list[Occurrence]]:
+    def collect_values_by_path(self) -> dict[Steps, list[ResponseValue]]:
         """Return the values that may say which data are missing, as lists by their paths.
 
-        Each value is an `Occurrence`, which also says whether there are numbers next to the value.
+        Each value is a `ResponseValue`, which also says whether numbers are next to it.
         """
-        for path, row_lists in self._row_lists.items():
+        for path, lists_of_rows in self._lists_of_rows.items():
             field_names = dict.fromkeys(
-                field_name for rows in row_lists for row in rows for field_name in row.record
+                field_name for rows in lists_of_rows for row in rows for field_name in row.record
             )
-            outer_names = (name for rows in row_lists for row in rows for name in row.outer_record)
-            number_fields = dict.fromkeys((*field_names, *outer_names))
+            outer_field_names = (
+                outer_field_name
+                for rows in lists_of_rows
+                for row in rows
+                for outer_field_name in row.outer_record
+            )
+            number_fields = dict.fromkeys((*field_names, *outer_field_names))
             engine_field = (
                 "{}"
                 if path in self._engine_map_paths
-                else self._find_engine_field(field_names, row_lists)
+                else self._find_engine_field(field_names, lists_of_rows)
             )
-            engine_field = engine_field or self._outer_engine_fields.get(path, "")
+            engine_field = engine_field or self._outer_engine_field_by_path.get(path, "")
             # Numbers elsewhere in a response are not those that a row lacks.
             if any(
                 has_numbers(row.record, is_non_measure_key)
-                for row in chain.from_iterable(row_lists)
+                for row in chain.from_iterable(lists_of_rows)
             ):
-                row_lists = [
+                lists_of_rows = [
                     [
                         row
                         if has_numbers(row.record, is_non_measure_key)
                         else row._replace(has_numbers=False)
                         for row in rows
                     ]
-                    for rows in row_lists
+                    for rows in lists_of_rows
                 ]
             for field_name in field_names:
                 if field_name != engine_field:
-                    self._add_field(path, field_name, number_fields, row_lists, engine_field)
-        return self._occurrences
+                    self._add_field(path, field_name, number_fields, lists_of_rows, engine_field)
+        return self._values_by_path
 
-    def value_or_completeness_at(self, response: Any, path: Steps) -> Any:
+    def find_value_or_completeness(self, response: Any, path: Steps) -> Any:
         """Return the value that a response has at a path; None if there is none.
 
         If the value is a count that has a total, return ``none``, ``some`` or ``full`` (how much of
         the total was counted) instead.
         """
-        value = value_at(response, path)
-        total_field = self.total_fields.get(path)
+        value = find_value_at(response, path)
+        total_field = self.total_field_by_path.get(path)
         if not total_field:
             return value
-        total = value_at(response, (*path[:-1], Field(total_field)))
+        total = find_value_at(response, (*path[:-1], Field(total_field)))
         return to_completeness(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
 
     def _find_count_completeness(
@@ -294,7 +299,7 @@ class OccurrenceSearch:
         Return a dict from the field of each count to ``none``, ``some`` or ``full`` (how much of
         the total was counted). Counts without a total are left out. ``path`` leads to the object.
         """
-        field_names = field_names_of(path)
+        field_names = list_field_names(path)
         is_about_data = any(has_word_of(name, "place") for name in field_names)
         is_about_sample = any(has_word_of(name, "sample") for name in field_names[-2:])
         number_keys = [
@@ -305,7 +310,7 @@ class OccurrenceSearch:
                 (is_about_sample and fold(key) == "size")
                 or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
             )
-            and not (value in (0, 1) and find_word(key))
+            and not (value in (0, 1) and find_status_word(key))
         ]
         completeness_by_count_key = {}
         filler_words = words_of("whole", "filler")
@@ -329,26 +334,26 @@ class OccurrenceSearch:
                 ),
                 DAYS_PLACEHOLDER if is_day_count else "",
             )
-            is_certain = is_day_count or has_word_of(total_key, "due")
-            if not total_key or (count_key_words == {*tokens(count_key)} and not is_certain):
+            is_total_certain = is_day_count or has_word_of(total_key, "due")
+            if not total_key or (count_key_words == {*tokens(count_key)} and not is_total_certain):
                 total_key = self._total_fields_by_path.get(path, {}).get(count_key, "")
-            are_different = len({parse_count(record[key]) for key in number_keys}) == 2
-            if not total_key and len(number_keys) == 2 and is_about_sample and are_different:
+            are_counts_different = len({parse_count(record[key]) for key in number_keys}) == 2
+            if not total_key and len(number_keys) == 2 and is_about_sample and are_counts_different:
                 # Of the two counts of a sample, the greater one is what was drawn from.
                 total_key = max(number_keys, key=lambda key: parse_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
             if total_key:
                 total = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
                 completeness_by_count_key[count_key] = to_completeness(record[count_key], total)
-                self.total_fields[(*path, Field(count_key))] = total_key
+                self.total_field_by_path[(*path, Field(count_key))] = total_key
         return completeness_by_count_key
 
-    def _add_occurrence(
+    def _add_value(
         self, path: Steps, value: Any, has_numbers: bool | None = None, engine: str = ""
     ) -> None:
-        """Store a value of the current response at a path, as an `Occurrence`."""
-        self._occurrences[path].append(
-            Occurrence(
+        """Store a value of the current response at a path, as a `ResponseValue`."""
+        self._values_by_path[path].append(
+            ResponseValue(
                 value, has_numbers, self._is_measured_by_engine, self._inactive_engines, engine
             )
         )
@@ -358,7 +363,7 @@ class OccurrenceSearch:
         path: Steps,
         field_name: str,
         number_fields: Iterable[str],
-        row_lists: list[list[ResponseRow]],
+        lists_of_rows: list[list[ResponseRow]],
         engine_field: str,
     ) -> None:
         """Store the values of one field of some rows, if they may say which numbers are missing.
@@ -371,36 +376,46 @@ class OccurrenceSearch:
             The name of the field.
         number_fields : iterable of str
             The names of fields of the rows that may have numbers.
-        row_lists : list of list of ResponseRow
+        lists_of_rows : list of list of ResponseRow
             The rows: one list for each list in the responses.
         engine_field : str
             The field with the engine of a row; ``{}`` if engines are the keys of an object; or "".
         """
         words: set[Any] = {
-            row.word_by_field.get(field_name) for row in chain.from_iterable(row_lists)
+            row.word_by_field.get(field_name) for row in chain.from_iterable(lists_of_rows)
         } - {None}
         is_status_name = has_word_of(field_name, "place")
-        is_dimension = has_word_of(field_name, "topic", "category", "brand", "finding")
-        is_dimension = (is_dimension and not is_status_name) or not self._engines.isdisjoint(words)
-        is_dimension |= any(is_word_of(str(word), "passed") for word in words)  # results of tests
-        if is_dimension or not 0 < len(words) <= _MAX_WORDS:
+        is_category_field = has_word_of(field_name, "topic", "category", "brand", "finding")
+        is_category_field = (
+            is_category_field and not is_status_name
+        ) or not self._engines.isdisjoint(words)
+        is_category_field |= any(
+            is_word_of(str(word), "passed") for word in words
+        )  # results of tests
+        if is_category_field or not 0 < len(words) <= _MAX_WORDS:
             return
         are_texts = all(isinstance(word, str) for word in words)
-        are_names = (
+        are_proper_names = (
             are_texts
             and all(map(_NAME_OR_DAY_PATTERN.match, words))
             and not any(map(states_missing_data, words))
         )
-        if not (are_texts or is_status_name or engine_field) or (are_names and not is_status_name):
+        if not (are_texts or is_status_name or engine_field) or (
+            are_proper_names and not is_status_name
+        ):
             return
         number_field = next(
-            (key for key in number_fields if _indicates_missing_number(row_lists, field_name, key)),
+            (
+                key
+                for key in number_fields
+                if _indicates_missing_number(lists_of_rows, field_name, key)
+            ),
             None,
         )
-        occurrences = []
-        null_occurrences = []
-        holds_lists = False
-        for rows in row_lists:
+        response_values = []
+        null_values = []
+        contains_lists = False
+        for rows in lists_of_rows:
             engines = [str(row.record.get(engine_field, row.engine)) for row in rows]
             is_measured_by_engine = {
                 engine: row.has_numbers for engine, row in zip(engines, rows, strict=True)
@@ -410,40 +425,42 @@ class OccurrenceSearch:
                 has_number = row.has_numbers
                 if word is None:
                     if engine_field and row.record.get(field_name, "") is None:
-                        null_occurrences.append(
-                            Occurrence(None, has_number, {}, row.inactive_engines, engine)
+                        null_values.append(
+                            ResponseValue(None, has_number, {}, row.inactive_engines, engine)
                         )
                     continue
                 if number_field is not None:
                     has_number = row.find_value(number_field) is not None
                 measured_by_engine = is_measured_by_engine if engine else {}
-                occurrences.append(
-                    Occurrence(word, has_number, measured_by_engine, row.inactive_engines, engine)
+                response_values.append(
+                    ResponseValue(
+                        word, has_number, measured_by_engine, row.inactive_engines, engine
+                    )
                 )
                 # With other numbers, the row lacks only a part.
                 if row.has_numbers:
-                    occurrences.append(Occurrence(word, True, {}, ()))
-                holds_lists |= isinstance(row.record[field_name], list)
-        occurrences += null_occurrences
+                    response_values.append(ResponseValue(word, True, {}, ()))
+                contains_lists |= isinstance(row.record[field_name], list)
+        response_values += null_values
         # For an engine that ran it may be unknown (None) whether it has numbers here.
         words_with_numbers = {
-            occurrence.value
-            for occurrence in occurrences
-            if occurrence.has_numbers or (engine_field and occurrence.has_numbers is None)
+            response_value.value
+            for response_value in response_values
+            if response_value.has_numbers or (engine_field and response_value.has_numbers is None)
         }
         words_without_numbers = words - words_with_numbers
         are_numbers_missing = {
-            occurrence.has_numbers
-            for occurrence in occurrences
-            if occurrence.value in words_without_numbers
+            response_value.has_numbers
+            for response_value in response_values
+            if response_value.value in words_without_numbers
         } == {False}
-        are_words_separate = bool(
+        do_words_tell_numbers = bool(
             words_with_numbers
             and words_without_numbers
             and are_numbers_missing
             and (is_status_name or engine_field)
         )
-        total_field = self.total_fields.get((*path, Field(field_name)), "")
+        total_field = self.total_field_by_path.get((*path, Field(field_name)), "")
         is_part_of_total = total_field != "" and (
             total_field != DAYS_PLACEHOLDER or engine_field != ""
         )
@@ -451,7 +468,7 @@ class OccurrenceSearch:
         says_data_missing |= are_numbers_missing and all(map(states_missing_data, map(str, words)))
         is_small_table = path != self._structure.main_row_path and not (
             is_in_rows(path[:-1])
-            or any(has_numbers(row.record) for row in chain.from_iterable(row_lists))
+            or any(has_numbers(row.record) for row in chain.from_iterable(lists_of_rows))
         )
         says_data_missing |= is_small_table and any(
             states_missing_data(word) and is_code_text(word)
@@ -459,30 +476,30 @@ class OccurrenceSearch:
             if isinstance(word, str)
         )
         if number_field is None and not (
-            are_words_separate or is_part_of_total or says_data_missing
+            do_words_tell_numbers or is_part_of_total or says_data_missing
         ):
             return
         header_path = self._structure.header_by_row_path.get(path)
         last_step = (
             Field(field_name) if header_path is None else NamedColumn(header_path, field_name)
         )
-        field_path = (*path, last_step, *([Elements()] if holds_lists else []))
-        self.total_fields[field_path] = total_field
-        self._occurrences[field_path] += occurrences
-        self.engine_fields[field_path] = engine_field
-        if number_field is not None or are_words_separate:
-            self.evidence[field_path] = "numbers are missing beside some of its words"
+        field_path = (*path, last_step, *([Elements()] if contains_lists else []))
+        self.total_field_by_path[field_path] = total_field
+        self._values_by_path[field_path] += response_values
+        self.engine_field_by_path[field_path] = engine_field
+        if number_field is not None or do_words_tell_numbers:
+            self.evidence_by_path[field_path] = "numbers are missing beside some of its words"
 
-    def _add_fields(self, document: Any, path: Steps) -> None:
+    def _add_fields(self, json_object: Any, path: Steps) -> None:
         """Collect the values in an object that is not a row of a table, and in its nested values.
 
-        Each value that may say which data are missing becomes an `Occurrence`. ``path`` leads to
-        the object; a ``document`` that is no object is ignored.
+        Each value that may say which data are missing becomes a `ResponseValue`. ``path`` leads to
+        the object; a ``json_object`` that is no object is ignored.
         """
-        if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
+        if not isinstance(json_object, dict) or len(path) > _MAX_PATH_LENGTH:
             return
-        completeness_by_count_key = self._find_count_completeness(document, path)
-        for key, value in document.items():
+        completeness_by_count_key = self._find_count_completeness(json_object, path)
+        for key, value in json_object.items():
             field_path = (*path, Field(key))
             nested_names = value if isinstance(value, dict) else ()
             is_about_data = any(has_word_of(name, "drawn") for name in nested_names)
@@ -495,7 +512,7 @@ class OccurrenceSearch:
                 continue
             if isinstance(value, dict):
                 if self._maps_engines_to_words(key, value):
-                    self._add_occurrence(field_path, value)
+                    self._add_value(field_path, value)
                 elif not self._add_keyed_rows(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
@@ -503,14 +520,12 @@ class OccurrenceSearch:
                 if all(path[: len(field_path)] != field_path for path in header_paths):
                     self._add_items(value, field_path)
             elif completeness_by_count_key.get(key) is not None:
-                self._add_occurrence(field_path, completeness_by_count_key[key], self._has_numbers)
+                self._add_value(field_path, completeness_by_count_key[key], self._has_numbers)
             elif parse_count(value) is not None and _is_backlog_key(key):
-                self._add_occurrence(
-                    field_path, "*" if parse_count(value) else "0", self._has_numbers
-                )
-                self.evidence[field_path] = "counts what is still to come"
-            elif _is_word(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
-                self._add_occurrence(field_path, value, self._has_numbers)
+                self._add_value(field_path, "*" if parse_count(value) else "0", self._has_numbers)
+                self.evidence_by_path[field_path] = "counts what is still to come"
+            elif _is_flag_or_short_text(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
+                self._add_value(field_path, value, self._has_numbers)
 
     def _add_keyed_rows(self, value: Mapping[str, Any], path: Steps) -> bool:
         """Store the values of an object as rows, if its keys are data, such as dates.
@@ -520,11 +535,11 @@ class OccurrenceSearch:
         row_path = (*path, Entries())
         if self._has_engine_keys(value):
             self._engine_map_paths.add(row_path)
-            containers = [
+            container_rows = [
                 ResponseRow({}, {}, self._is_measured_by_engine[engine], (), engine)
                 for engine in value
             ]
-            self._add_rows([*value.values()], row_path, containers)
+            self._add_rows([*value.values()], row_path, container_rows)
         elif path in self._structure.data_key_object_paths and not all(
             map(is_code_text, value.values())
         ):
@@ -549,105 +564,111 @@ class OccurrenceSearch:
         )
         if engine_list_path is not None:
             engines = self._engines_by_list_path[engine_list_path]
-            self.engine_fields[row_path] = format_path((*engine_list_path, Elements()))
+            self.engine_field_by_path[row_path] = format_path((*engine_list_path, Elements()))
             for item, engine in zip(items, engines, strict=True):
-                self._add_occurrence(row_path, item, self._is_measured_by_engine[engine], engine)
+                self._add_value(row_path, item, self._is_measured_by_engine[engine], engine)
             return
         header_path = self._structure.header_by_row_path.get(row_path)
-        if header_path is None and (len(items) <= MAX_NOTICES or leads_into_gap_list(row_path)):
+        if header_path is None and (
+            len(items) <= MAX_MESSAGE_OBJECTS or leads_into_gap_list(row_path)
+        ):
             items = [*map(join_short_list, items)]
         records = [item for item in items if isinstance(item, dict)]
-        are_measured = has_numbers(
+        have_numbers = has_numbers(
             records, lambda key: is_non_measure_key(key) or is_word_of(key, "mark")
         )
-        is_gap_list = leads_into_gap_list(row_path) and not are_measured
-        is_main_table = row_path == self._structure.main_row_path and are_measured
-        are_notices = not is_main_table and all(map(_is_notice, records))
+        is_gap_list = leads_into_gap_list(row_path) and not have_numbers
+        is_main_table = row_path == self._structure.main_row_path and have_numbers
+        are_message_objects = not is_main_table and all(map(_is_message_object, records))
         if header_path is not None:
             column_names = self._response.descend(header_path).values
             cell_lists = [item for item in items if isinstance(item, list)]
             grid_records = [dict(zip(column_names, cells, strict=False)) for cells in cell_lists]
             self._add_rows(grid_records, row_path)
-        elif items and all(map(_is_word, items)):
-            self._add_occurrence(path, items, self._has_numbers)
-        elif row_path not in self._row_lists and (
-            (are_notices and len(records) <= MAX_NOTICES) or is_gap_list
+        elif items and all(map(_is_flag_or_short_text, items)):
+            self._add_value(path, items, self._has_numbers)
+        elif row_path not in self._lists_of_rows and (
+            (are_message_objects and len(records) <= MAX_MESSAGE_OBJECTS) or is_gap_list
         ):
             for record in records:
                 engine_key, engine = next(
                     (item for item in record.items() if _is_text_in(item[1], self._engines)),
                     ("", ""),
                 )
-                texts = {
+                text_by_key = {
                     key: value
                     for key, value in record.items()
                     if key != engine_key and isinstance(value, str | dict)
                 }
                 # A record in a list of gaps states a lack, whatever its text is.
-                severities = {
+                severity_words = {
                     str(value) for key, value in record.items() if is_word_of(key, "severity")
                 }
-                steps_and_codes = [*_iter_codes(texts)] or [
-                    ((Field(key),), "*") for key in [*texts][:is_gap_list]
+                steps_and_codes = [*_iter_codes(text_by_key)] or [
+                    ((Field(key),), "*") for key in [*text_by_key][:is_gap_list]
                 ]
                 has_code = any(" " not in code for _, code in steps_and_codes)
-                if any(is_word_of(severity, "informational") for severity in severities):
+                if any(
+                    is_word_of(severity_word, "informational") for severity_word in severity_words
+                ):
                     self.informational_codes.update(code for _, code in steps_and_codes)
                 for steps, code in steps_and_codes:
                     if engine and has_code and " " in code:
                         continue
                     code_path = (*path, Elements(), *steps)
                     has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
-                    self._add_occurrence(code_path, code, has_number, engine)
+                    self._add_value(code_path, code, has_number, engine)
                     if engine:
-                        self.engine_fields[code_path] = engine_key
-                    self.notice_paths.add(code_path)
+                        self.engine_field_by_path[code_path] = engine_key
+                    self.message_paths.add(code_path)
         else:
             self._add_rows(records, row_path)
 
     def _add_rows(
-        self, items: Sequence[Any], path: Steps, containers: Sequence[ResponseRow] = ()
+        self, row_objects: Sequence[Any], path: Steps, container_rows: Sequence[ResponseRow] = ()
     ) -> None:
         """Store rows of a table, and the rows nested in them.
 
-        ``containers`` has the object around each item, as a row: whether it has numbers, and the
-        engine (AI assistant) that it is about.
+        ``container_rows`` has, for each of ``row_objects``, the object around it, as a row: whether
+        it has numbers, and the engine (AI assistant) that it is about.
         """
-        records_and_containers = [
-            (item, container)
-            for item, container in zip(
-                items, containers or [ResponseRow({}, {}, None, ())] * len(items), strict=True
+        records_and_container_rows = [
+            (item, container_row)
+            for item, container_row in zip(
+                row_objects,
+                container_rows or [ResponseRow({}, {}, None, ())] * len(row_objects),
+                strict=True,
             )
             if isinstance(item, dict)
         ]
-        if not records_and_containers:
+        if not records_and_container_rows:
             return
-        records = [record for record, _ in records_and_containers]
-        number_flags: list[bool | None] = [
+        records = [record for record, _ in records_and_container_rows]
+        has_number_flags: list[bool | None] = [
             has_numbers(record, is_non_measure_key) for record in records
         ]
-        if containers:
-            have_own_numbers = any(number_flags)
-            number_flags = [
-                has_own_number and container.has_numbers is not False
+        if container_rows:
+            have_own_numbers = any(has_number_flags)
+            has_number_flags = [
+                has_own_number and container_row.has_numbers is not False
                 if have_own_numbers
-                else container.has_numbers
-                for has_own_number, (_, container) in zip(
-                    number_flags, records_and_containers, strict=True
+                else container_row.has_numbers
+                for has_own_number, (_, container_row) in zip(
+                    has_number_flags, records_and_container_rows, strict=True
                 )
             ]
-        if not any(number_flags):  # the numbers that these rows speak of are elsewhere
+        if not any(has_number_flags):  # the numbers that these rows speak of are elsewhere
             is_outside_rows = not is_in_rows(path[:-1])
-            number_flags = [
+            has_number_flags = [
                 next(
                     (
                         self._is_measured_by_engine[cell]
                         for cell in record.values()
                         if _is_text_in(cell, self._is_measured_by_engine)
                     ),
-                    self._has_numbers if is_outside_rows and not containers else has_number,
+                    self._has_numbers if is_outside_rows and not container_rows else has_number,
                 )
-                for record, has_number in zip(records, number_flags, strict=True)
+                for record, has_number in zip(records, has_number_flags, strict=True)
             ]
         rows = [
             ResponseRow(
@@ -656,16 +677,16 @@ class OccurrenceSearch:
                 | self._find_count_completeness(record, path),
                 has_number,
                 self._inactive_engines,
-                container.engine,
-                container.record,
+                container_row.engine,
+                container_row.record,
             )
-            for (record, container), has_number in zip(
-                records_and_containers, number_flags, strict=True
+            for (record, container_row), has_number in zip(
+                records_and_container_rows, has_number_flags, strict=True
             )
         ]
-        self._row_lists[path].append(rows)
+        self._lists_of_rows[path].append(rows)
         engine_field = self._find_engine_field(records[0], [rows])
-        inner_containers = [
+        inner_container_rows = [
             row._replace(engine=str(row.record.get(engine_field, ""))) for row in rows
         ]
         for key in dict.fromkeys(chain.from_iterable(records)):
@@ -677,18 +698,18 @@ class OccurrenceSearch:
                 if isinstance(field_value, dict) and self._maps_engines_to_words(key, field_value)
             ]
             if engine_maps:
-                self._add_occurrence(field_path, engine_maps[0])
+                self._add_value(field_path, engine_maps[0])
             elif len(path) <= _MAX_PATH_LENGTH:
                 if engine_field:
-                    self._outer_engine_fields[field_path] = engine_field
-                objects = [
+                    self._outer_engine_field_by_path[field_path] = engine_field
+                nested_objects = [
                     field_value
                     if isinstance(field_value, dict)
                     and not self._add_keyed_rows(field_value, field_path)
                     else None
                     for field_value in field_values
                 ]
-                self._add_rows(objects, field_path, inner_containers)
+                self._add_rows(nested_objects, field_path, inner_container_rows)
                 for field_value in field_values:
                     if isinstance(field_value, list) and leads_into_gap_list(
                         (*field_path, Elements())
@@ -698,20 +719,22 @@ class OccurrenceSearch:
                         self._add_rows(field_value, (*field_path, Elements()))
 
     def _find_engine_field(
-        self, field_names: Iterable[str], row_lists: list[list[ResponseRow]]
+        self, field_names: Iterable[str], lists_of_rows: list[list[ResponseRow]]
     ) -> str:
         """Return the field with the name of each row's AI engine; "" if there is none."""
         for field_name in field_names:
-            text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
-            is_engine_name = find_target({field_name: ""}) == ("engine", "") and all(
+            lists_of_texts = [
+                [str(row.record.get(field_name)) for row in rows] for rows in lists_of_rows
+            ]
+            is_engine_name_field = find_engine_or_field({field_name: ""}) == ("engine", "") and all(
                 isinstance(row.record.get(field_name, ""), str)
-                for rows in row_lists
+                for rows in lists_of_rows
                 for row in rows
             )
-            are_engines = is_engine_name or self._engines.issuperset(
-                chain.from_iterable(text_lists)
+            are_engines = is_engine_name_field or self._engines.issuperset(
+                chain.from_iterable(lists_of_texts)
             )
-            if are_engines and all(len({*texts}) == len(texts) for texts in text_lists):
+            if are_engines and all(len({*texts}) == len(texts) for texts in lists_of_texts):
                 return field_name
         return ""
 
@@ -766,21 +789,21 @@ def _is_count_of_total(
         if count is None or total is None or total <= 0:
             continue
         is_day_count &= total == Scope().days
-        is_full = count == total > 2
+        is_full_count = count == total > 2
         # Pages may be read, and allowances used up, before any engine ran.
-        if not 0 <= count <= total or (is_full and not (is_measured or is_part_name)):
+        if not 0 <= count <= total or (is_full_count and not (is_measured or is_part_name)):
             return False
         record_count += 1
-        full_record_count += is_full
+        full_record_count += is_full_count
         positive_count += count > 0
     is_often_full = is_day_count or positive_count <= 2 * full_record_count
     return is_often_full and 0 < full_record_count < record_count
 
 
-def _is_word(value: Any) -> bool:
+def _is_flag_or_short_text(value: Any) -> bool:
     """Return whether a value is a boolean or a short text, and not the address of a site."""
-    is_short = isinstance(value, str | bool) and len(str(value)) <= _MAX_WORD_LENGTH
-    return is_short and "://" not in str(value) and not _HOST_PATTERN.fullmatch(str(value))
+    is_short_text = isinstance(value, str | bool) and len(str(value)) <= _MAX_WORD_LENGTH
+    return is_short_text and "://" not in str(value) and not _HOST_PATTERN.fullmatch(str(value))
 
 
 def _is_text_in(value: Any, texts: Collection[str]) -> bool:
@@ -795,9 +818,11 @@ def _is_parallel_to_engines(items: list[Any], engines: list[str]) -> bool:
     """
     if any(isinstance(item, list | dict) for item in items):
         return False
-    words = {item for item in items if item is not None}
-    are_flags = {*map(type, words)} == {bool}
-    are_repeated_texts = {*map(type, words)} == {str} and 2 * len(words) <= len(items)
+    distinct_items = {item for item in items if item is not None}
+    are_flags = {*map(type, distinct_items)} == {bool}
+    are_repeated_texts = {*map(type, distinct_items)} == {str} and 2 * len(distinct_items) <= len(
+        items
+    )
     return len(items) == len(engines) == len({*engines}) > 1 and (are_flags or are_repeated_texts)
 
 
@@ -827,27 +852,27 @@ def _is_number_text(value: Any) -> bool:
 
 
 def _indicates_missing_number(
-    row_lists: list[list[ResponseRow]], field_name: str, number_field: str
+    lists_of_rows: list[list[ResponseRow]], field_name: str, number_field: str
 ) -> bool:
     """Return whether the texts of rows that lack a number differ from those of rows that have one.
 
     ``field_name`` has the texts. ``number_field`` has the numbers, and null where one is missing.
-    ``row_lists`` has the rows of each list in the responses.
+    ``lists_of_rows`` has the rows of each list in the responses.
     """
     words_by_absence: dict[bool, set[Any]] = {False: set(), True: set()}
-    is_repeated = False
-    for rows in row_lists:
+    is_word_repeated = False
+    for rows in lists_of_rows:
         words_and_absences = [
             (row.word_by_field.get(field_name), row.find_value(number_field) is None)
             for row in rows
         ]
-        distinct_pairs = {*words_and_absences} - {(None, True)}
-        for word, is_absent in distinct_pairs:
+        distinct_words_and_absences = {*words_and_absences} - {(None, True)}
+        for word, is_absent in distinct_words_and_absences:
             words_by_absence[is_absent].add(word)
-        is_repeated |= len({is_absent for _, is_absent in distinct_pairs}) == 2 and (
-            len({word for word, _ in distinct_pairs}) < len(rows)
-        )
-    number_values = [row.find_value(number_field) for row in chain.from_iterable(row_lists)]
+        is_word_repeated |= len(
+            {is_absent for _, is_absent in distinct_words_and_absences}
+        ) == 2 and (len({word for word, _ in distinct_words_and_absences}) < len(rows))
+    number_values = [row.find_value(number_field) for row in chain.from_iterable(lists_of_rows)]
     is_measured_field = has_word_of(field_name, "place") or (
         not is_non_measure_key(number_field) and has_numbers(number_values)
     )
@@ -855,7 +880,7 @@ def _indicates_missing_number(
         has_word_of(number_field, "lack_count", "place_lack", "due")
     )
     return (
-        is_repeated
+        is_word_repeated
         and is_measured_field
         and may_be_measured
         and words_by_absence[True].isdisjoint(words_by_absence[False])
@@ -906,12 +931,12 @@ def _is_backlog_key(key: str) -> bool:
     return has_word_of(key, "waiting") and not is_word_of(key, "waiting")
 
 
-def _is_notice(record: Mapping[str, Any]) -> bool:
+def _is_message_object(record: Mapping[str, Any]) -> bool:
     """Return whether an object is a notice: it has a message, such as why data are missing."""
     return any(value and has_word_of(key, "place_reason") for key, value in record.items())
 
 
-def value_at(document: Any, path: Sequence[Step]) -> Any:
+def find_value_at(document: Any, path: Sequence[Step]) -> Any:
     """Return the value at a path of field names; None if the document has no such path."""
     for step in path:
         if not isinstance(step, Field) or not isinstance(document, dict):
@@ -924,11 +949,11 @@ def leads_into_gap_list(path: Steps) -> bool:
     """Return whether a path leads into a list with a name for missing data, such as ``gaps``."""
     if path.count(Elements()) > 1:  # rows of gaps may be the business of the section
         path = path[path.index(Elements()) + 1 :]
-    keys = field_names_of(path)
+    keys = list_field_names(path)
     return Elements() in path and any(has_word_of(key, "gaps") for key in keys)
 
 
-def field_names_of(path: Steps) -> list[str]:
+def list_field_names(path: Steps) -> list[str]:
     """Return the names of the fields on a path, the outermost first."""
     return [step.name for step in path if isinstance(step, Field | NamedColumn)]
 
@@ -962,7 +987,7 @@ def states_missing_data(text: str, is_status_name: bool = True) -> bool:
     ``is_status_name`` says whether the name of the field suggests a state of data. If it does not,
     the word "not" in a sentence is not enough.
     """
-    word = find_word(text) if is_code_text(text) else find_word_in_text(text)
+    word = find_status_word(text) if is_code_text(text) else find_status_word_in_sentence(text)
     is_missing_word = word is not None and word.term != "available"
     return is_missing_word or (
         has_word_of(text, "negation") and (is_status_name or is_code_text(text))

@@ -47,7 +47,7 @@ def test_places_are_found_and_their_words_are_proposed(case: dict[str, Any]) -> 
     parts = {(name,): part for name, part in case.get("parts", ())}
     beside = {host: {"crawl": body} for host, body in case.get("beside", {}).items()}
     section = draft_of({"crawl": case["body"]}, {"crawl": parts}, OPTIONS, by_host=beside)["crawl"]
-    assert {place.at: place.meaning_by_word for place in section.candidates} == case["places"]
+    assert {place.at: place.meaning_by_word for place in section.possible_fields} == case["places"]
     hints = {*aa.normalize(section.section, case["body"]).hints["path"]}
     assert {*case.get("hints", ())} <= hints
     for question in aa.profile.Draft.confirm({"crawl": section}):
@@ -59,7 +59,7 @@ def test_places_are_found_and_their_words_are_proposed(case: dict[str, Any]) -> 
 
 def reasons(answer: Any, *parts: Any) -> dict[str, str]:
     narrowed = {"crawl": {(str(at),): part for at, part in enumerate(parts)}}
-    places = draft_of({"crawl": answer}, narrowed, OPTIONS)["crawl"].candidates
+    places = draft_of({"crawl": answer}, narrowed, OPTIONS)["crawl"].possible_fields
     return {place.at: place.why for place in places}
 
 
@@ -107,7 +107,7 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
     parts = {names: answer(*names) for names in (engines[:1], engines[1:])}
     section = draft_of({"crawl": answer(*engines)}, {"crawl": parts}, OPTIONS,
                        unmeasured={"crawl": answer("gamma")})["crawl"]  # fmt: skip
-    words = {place.at: dict(place.meaning_by_word) for place in section.candidates}
+    words = {place.at: dict(place.meaning_by_word) for place in section.possible_fields}
     assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
     assert words["blots"] == {"{engine}: half of it": "unavailable"}
     assert words["brands[].by[].mark"] == {"SOUND": "available", "ZILCH": "unavailable"}
@@ -154,9 +154,7 @@ def test_a_rule_that_cannot_be_one_is_refused(draft):
     for name, path in {"at": "rows[0].inner", "where": "states"}.items():
         with pytest.raises(ArgumentError, match="no rule"):
             draft["crawl"].set_rule(**{name: path})
-    with pytest.raises(
-        ArgumentError, match=r"did you mean .*\? candidates of the section: visibleTo\{\}"
-    ):
+    with pytest.raises(ArgumentError, match=r"did you mean .*\? possible fields: visibleTo\{\}"):
         draft["crawl"].set_rule(at="visible", words={"a": "available"})
 
 
@@ -173,7 +171,7 @@ def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_p
     )
     assert (kept, repr(draft.confirm())) == (1, "nothing to confirm")
     draft["crawl"].remove_rule("visibleTo{}")
-    assert [question.place.at for question in draft.confirm()] == ["visibleTo"]
+    assert [question.field.at for question in draft.confirm()] == ["visibleTo"]
     draft.resume(path)
     assert draft["crawl"].section.rules[-1].words["first_pass_due"] == "pending"
     assert list(draft.confirm()) == []
@@ -189,7 +187,9 @@ def test_a_word_means_the_same_at_the_same_place_of_each_section(place: str, of_
     beside = {"crawl": met, "domains": met, "urls": response("quota_met", place=place)}
     documents = {"crawl": short, "domains": short, "urls": urls}
     draft = draft_of(documents, {}, OPTIONS, by_host={"b.example": beside})
-    words = [place.meaning_by_word for section in draft.values() for place in section.candidates]
+    words = [
+        place.meaning_by_word for section in draft.values() for place in section.possible_fields
+    ]
     assert [meanings["quota_short"] for meanings in words] == ["partial", "partial", of_urls]
 
 
@@ -198,7 +198,7 @@ def test_what_is_asked_together_is_rejected_together() -> None:
     body = {"first": states, "second": states, "rows": ANSWER["rows"]}
     section = draft_of({"crawl": body}, {}, OPTIONS)["crawl"]
     (question, *_) = aa.profile.Draft.confirm({"crawl": section})
-    places = {question.place.at, *(place.at for place in question.place.similar_candidates)}
+    places = {question.field.at, *(place.at for place in question.field.similar_fields)}
     assert len(places) > 1
     question.reject()
     assert places <= {rule.at for rule in section.section.rules}

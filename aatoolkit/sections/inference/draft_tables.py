@@ -13,8 +13,8 @@ from aatoolkit._util.lexicon import words_of
 from aatoolkit.jsontree.paths import Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation, Rows
-from aatoolkit.sections.inference.axes import RowSet
-from aatoolkit.sections.inference.readings import NO_VALUE_REASON, FieldFormat, FloatArray
+from aatoolkit.sections.inference.field_formats import NO_VALUE_REASON, FieldFormat, FloatArray
+from aatoolkit.sections.inference.json_structure import RowSet
 from aatoolkit.sections.inference.words import NameMeaning, classify_name
 
 T = TypeVar("T")
@@ -120,9 +120,9 @@ class DraftColumn:
         Whether the values are copied from the row of another table in which each row is nested.
     format : FieldFormat
         The dtype and notation of the values, and the parsed numbers.
-    unit, rule : Guess
+    unit, aggregation : Guess
         The unit, and how to aggregate the values.
-    scale : float
+    scale_factor : float
         The factor that the numbers are multiplied by.
     valid_path : str, optional
         The path to a boolean that says which values are valid, as in `Column.valid`.
@@ -142,8 +142,8 @@ class DraftColumn:
     is_inherited: bool = False
     format: FieldFormat = _TEXT_FORMAT
     unit: Guess[str] = field(default_factory=Guess)
-    rule: Guess[Aggregation] = field(default_factory=Guess)
-    scale: float = 1.0
+    aggregation: Guess[Aggregation] = field(default_factory=Guess)
+    scale_factor: float = 1.0
     valid_path: str | None = None
     doc: str = ""
     draft_table: Any = None
@@ -170,7 +170,7 @@ class DraftColumn:
     @property
     def dtype(self) -> str:
         """The dtype of the column; ``Float64`` if its numbers are multiplied by a factor."""
-        return "Float64" if self.scale != 1.0 else self.format.dtype
+        return "Float64" if self.scale_factor != 1.0 else self.format.dtype
 
     @property
     def numbers(self) -> FloatArray:
@@ -235,16 +235,18 @@ class DraftColumn:
     @property
     def aggregate(self) -> Aggregation:
         """How to aggregate the column; `NONE`, which forbids it, if unknown."""
-        rule = self.rule.value
-        return NONE if rule is None or self.rule.confidence == OPEN else rule
+        aggregation = self.aggregation.value
+        if aggregation is None or self.aggregation.confidence == OPEN:
+            return NONE
+        return aggregation
 
     @property
-    def rule_text(self) -> str | None:
+    def aggregation_text(self) -> str | None:
         """How to aggregate the column, as text such as ``sum``; ``key`` if it identifies rows."""
         if self.is_key:
             return "key"
-        has_rule = self.format.is_number and self.rule.value is not None
-        return str(self.aggregate) if has_rule else None
+        has_aggregation = self.format.is_number and self.aggregation.value is not None
+        return str(self.aggregate) if has_aggregation else None
 
     @property
     def field_name(self) -> str:
@@ -259,17 +261,19 @@ class DraftColumn:
         its aggregation. For other columns, it is the confidence of the dtype.
         """
         if self.is_key or not self.format.is_number:
-            reason = self.format.reason
-            is_open = reason == NO_VALUE_REASON or "may be" in reason
-            return OPEN if is_open and not self.is_key else PROVED
+            format_reason = self.format.reason
+            is_format_open = format_reason == NO_VALUE_REASON or "may be" in format_reason
+            return OPEN if is_format_open and not self.is_key else PROVED
         ascending_confidences = (OPEN, LIKELY, PROVED, SETTLED)
-        return min(self.unit.confidence, self.rule.confidence, key=ascending_confidences.index)
+        return min(
+            self.unit.confidence, self.aggregation.confidence, key=ascending_confidences.index
+        )
 
     @property
     def evidence(self) -> str:
         """The reasons for the dtype, the unit and the aggregation, as one text for people."""
         reasons = [self.format.reason]
-        for guess_name, guess in (("unit", self.unit), ("rule", self.rule)):
+        for guess_name, guess in (("unit", self.unit), ("rule", self.aggregation)):
             if guess.reason:
                 reasons.append(f"{guess_name} {guess.confidence}: {guess.reason}")
         return "; ".join(filter(None, reasons))
@@ -340,9 +344,9 @@ class DraftTable:
     @property
     def data_row_mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """A boolean array with one item per row of the table: False for rows with totals."""
-        mask = np.ones(len(self), bool)
-        mask[self.total_row_positions] = False
-        return mask
+        row_mask = np.ones(len(self), bool)
+        row_mask[self.total_row_positions] = False
+        return row_mask
 
     def iter_with_ancestors(self) -> Iterator[tuple[DraftTable, RowPositions]]:
         """Yield this table, then the tables in whose rows it is nested, up to the whole response.
@@ -356,7 +360,10 @@ class DraftTable:
         """
         for row_set in self.row_set.iter_with_ancestors():
             if row_set.table is not None:
-                yield row_set.table, np.array(self.row_set.enclosing_rows(row_set), np.intp)
+                yield (
+                    row_set.table,
+                    np.array(self.row_set.find_enclosing_positions(row_set), np.intp),
+                )
 
     @property
     def is_nested(self) -> bool:
@@ -366,14 +373,14 @@ class DraftTable:
     @cached_property
     def response_positions(self) -> RowPositions:
         """For each row of the table, the position of its response."""
-        *_, responses = self.row_set.iter_with_ancestors()
-        return np.array(self.row_set.enclosing_rows(responses), np.intp)
+        *_, response_row_set = self.row_set.iter_with_ancestors()
+        return np.array(self.row_set.find_enclosing_positions(response_row_set), np.intp)
 
     @property
     def response_count(self) -> int:
         """The number of responses, with or without rows of the table."""
-        *_, responses = self.row_set.iter_with_ancestors()
-        return len(responses)
+        *_, response_row_set = self.row_set.iter_with_ancestors()
+        return len(response_row_set)
 
     def rows_of_response(self, response_position: int) -> RowPositions:
         """Return the positions of the rows of one response, without rows with totals."""

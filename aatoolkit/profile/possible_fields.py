@@ -1,6 +1,6 @@
 """Find the paths in responses whose values may say which data are missing.
 
-Such a path is called a candidate. A person decides later whether its values do say that.
+Such a path is called a possible field here. A person decides later whether its values do say that.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ from aatoolkit.availability.detect.words import (
     NO_MEANING,
     has_numbers,
     is_code_text,
-    is_state_key,
-    state_of_named_flag,
+    is_status_key,
+    read_flag_availability,
 )
 from aatoolkit.availability.status import Status
 from aatoolkit.jsontree.paths import Field, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
-from aatoolkit.profile.occurrences import (
-    MAX_NOTICES,
-    Occurrence,
-    OccurrenceSearch,
+from aatoolkit.profile.response_values import (
+    MAX_MESSAGE_OBJECTS,
     ResponseStructure,
+    ResponseValue,
+    ResponseValueSearch,
     Steps,
-    field_names_of,
+    find_value_at,
     iter_nested_values,
     iter_texts,
     leads_into_gap_list,
+    list_field_names,
     states_missing_data,
-    value_at,
 )
 from aatoolkit.profile.word_meanings import (
     BOOLEAN_WORDS,
     Glossary,
     WordMeanings,
-    engine_name_pattern,
+    compile_engine_name_pattern,
     find_glossary,
     is_glossary,
 )
 from aatoolkit.sections import registry
 from aatoolkit.sections.availability_rule import to_rule_word
-from aatoolkit.sections.inference.findings import DraftTable
+from aatoolkit.sections.inference.draft_tables import DraftTable
 from aatoolkit.sections.section import is_on_path_of_rule
 
 _ONLY_UNMEASURED_REASON = "is there only where nothing was measured"
-MAX_CANDIDATES = 4
-"""The maximum number of candidates that a person is asked about in each section."""
+MAX_POSSIBLE_FIELDS = 4
+"""The maximum number of possible fields that a person is asked about in each section."""
 
-_MIN_CANDIDATE_SCORE = 3
+_MIN_FIELD_SCORE = 3
 _ENUM_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PossibleStatusField:
     """A path in the responses of a section whose values may say which data are missing.
 
     A section is one kind of response, such as ``domains``.
@@ -86,8 +86,8 @@ class Candidate:
         Whether the values are about the whole section.
     total_field : str
         The field with the total, if the value is a count.
-    similar_candidates : tuple of Candidate
-        Similar paths. What a person answers about this candidate is used for them, too.
+    similar_fields : tuple of PossibleStatusField
+        Similar paths. What a person answers about this field is used for them, too.
     """
 
     at: str
@@ -99,29 +99,31 @@ class Candidate:
     engine_field: str = ""
     is_about_section: bool = False
     total_field: str = ""
-    similar_candidates: tuple[Candidate, ...] = ()
+    similar_fields: tuple[PossibleStatusField, ...] = ()
 
     @property
-    def key(self) -> str:
+    def short_path(self) -> str:
         """The last two fields of the path."""
         return ".".join(self.at.split(".")[-2:])
 
-    def with_commonest_meanings(self, meaning_counts: Counter[tuple[str, str, str]]) -> Candidate:
+    def with_commonest_meanings(
+        self, meaning_counts: Counter[tuple[str, str, str]]
+    ) -> PossibleStatusField:
         """Return a copy in which each word has its commonest meaning.
 
-        ``counts`` is the result of `count_meanings`, for the candidates of all sections.
+        ``meaning_counts`` is the result of `count_meanings`, for the fields of all sections.
         """
         meaning_by_word = {
             word: max(
                 (meaning, NO_MEANING, *AVAILABILITY_BY_TERM),
-                key=lambda other_meaning: meaning_counts[self.key, word, other_meaning],
+                key=lambda other_meaning: meaning_counts[self.short_path, word, other_meaning],
             )
             for word, meaning in self.meaning_by_word.items()
         }
         return replace(self, meaning_by_word=meaning_by_word)
 
 
-def find_candidates(
+def find_possible_fields(
     document: Any,
     response_by_engines: Mapping[tuple[str, ...], Any],
     active_engines: Collection[str],
@@ -130,8 +132,8 @@ def find_candidates(
     response_by_host: Mapping[str, Any],
     unmeasured_response: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
-) -> list[Candidate]:
-    """Return candidates: paths in a response whose values may say which data are missing.
+) -> list[PossibleStatusField]:
+    """Return the paths in a response whose values may say which data are missing.
 
     The likeliest paths come first.
 
@@ -155,21 +157,21 @@ def find_candidates(
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [candidate] = find_candidates(
+    >>> [possible_field] = find_possible_fields(
     ...     response, {}, ["alpha"], ["beta"], ResponseStructure(), {}, None
     ... )
-    >>> candidate.at, candidate.why
+    >>> possible_field.at, possible_field.why
     ('support', 'names beta, which never ran')
     """
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
-    candidate_search = OccurrenceSearch(
+    value_search = ResponseValueSearch(
         {*active_engines, *inactive_engines, *engines_of_hosts}, structure
     )
     responses_and_engines = [
         (response, *engines_by_host.get(host, (active_engines, ())))
         for host, response in response_by_host.items()
     ]
-    candidate_search.store_total_fields(
+    value_search.store_total_fields(
         (response, bool(engines and Vector([response]).descend(structure.main_row_path).values))
         for response, engines, _ in (
             (document, active_engines, inactive_engines),
@@ -177,10 +179,10 @@ def find_candidates(
         )
     )
     for response in (document, *response_by_engines.values()):
-        candidate_search.add_response(response, inactive_engines)
-    for response, _, other_inactive_engines in responses_and_engines:
-        candidate_search.add_response(response, other_inactive_engines)
-    candidate_search.add_response(unmeasured_response, inactive_engines)
+        value_search.add_response(response, inactive_engines)
+    for response, _, inactive_engines_of_host in responses_and_engines:
+        value_search.add_response(response, inactive_engines_of_host)
+    value_search.add_response(unmeasured_response, inactive_engines)
     responses = [document, *response_by_host.values()]
     responses_and_signals = [(response, detect(response).signals) for response in responses]
     glossaries = [*filter(is_glossary, iter_nested_values(responses))]
@@ -191,47 +193,55 @@ def find_candidates(
         for engine_response in response_by_engines.values()
         if has_numbers(engine_response)
     ]
-    candidates = []
-    for path, occurrences in candidate_search.collect_occurrences().items():
+    possible_fields = []
+    for path, response_values in value_search.collect_values_by_path().items():
         path_text = format_path(path)
-        total_field = candidate_search.total_fields.get(path, "")
-        is_notice = path in candidate_search.notice_paths
-        current_value = candidate_search.value_or_completeness_at(document, path)
-        unmeasured_value = candidate_search.value_or_completeness_at(unmeasured_response, path)
+        total_field = value_search.total_field_by_path.get(path, "")
+        is_message_field = path in value_search.message_paths
+        current_value = value_search.find_value_or_completeness(document, path)
+        unmeasured_value = value_search.find_value_or_completeness(unmeasured_response, path)
         value_by_host = {
-            host: candidate_search.value_or_completeness_at(response, path)
+            host: value_search.find_value_or_completeness(response, path)
             for host, response in response_by_host.items()
         }
-        signal_lists = [
+        lists_of_signals = [
             signals
             for response, signals in responses_and_signals
-            if value_at(response, path) is not None
+            if find_value_at(response, path) is not None
         ] or [responses_and_signals[0][1]]
-        is_understood = all(_is_path_understood(path_text, signals) for signals in signal_lists)
+        is_path_understood = all(
+            _is_path_understood(path_text, signals) for signals in lists_of_signals
+        )
         # Where only incomplete data were seen, what says that they are complete is not understood.
-        has_counterpart = _may_state_completeness(path, current_value) and not any(
-            signal.availability.status == Status.AVAILABLE for signal in chain(*signal_lists)
+        lacks_complete_state = _may_state_completeness(path, current_value) and not any(
+            signal.availability.status == Status.AVAILABLE for signal in chain(*lists_of_signals)
         )
-        is_understood &= not has_counterpart
-        other_values = [*value_by_host.values(), unmeasured_value or current_value]
-        is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
+        is_path_understood &= not lacks_complete_state
+        compared_values = [*value_by_host.values(), unmeasured_value or current_value]
+        is_same_for_hosts = value_by_host and all(
+            value == current_value for value in compared_values
+        )
         lacks_single_value = current_value is None or isinstance(current_value, dict)
-        is_incomplete = total_field and current_value == "some"
-        is_common = is_same_for_hosts and not (
-            lacks_single_value or is_incomplete or has_counterpart
+        is_count_incomplete = total_field and current_value == "some"
+        is_common_to_hosts = is_same_for_hosts and not (
+            lacks_single_value or is_count_incomplete or lacks_complete_state
         )
-        if is_understood or is_common:
+        if is_path_understood or is_common_to_hosts:
             continue  # what all hosts have in common says nothing about any of them
-        is_null = current_value in (None, "", [], {}) and {
-            occurrence.has_numbers for occurrence in occurrences
+        is_null_without_numbers = current_value in (None, "", [], {}) and {
+            response_value.has_numbers for response_value in response_values
         } == {False}
-        default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
-        evidence = candidate_search.evidence.get(path, default_evidence)
-        glossary = find_glossary(occurrences, glossaries)
-        if is_notice and not all(Vector([response]).descend(path).values for response in responses):
-            evidence = evidence or "notes that some responses have, and others do not"
+        default_reason = (
+            _ONLY_UNMEASURED_REASON if is_null_without_numbers and has_numbers(document) else ""
+        )
+        numbers_reason = value_search.evidence_by_path.get(path, default_reason)
+        glossary = find_glossary(response_values, glossaries)
+        if is_message_field and not all(
+            Vector([response]).descend(path).values for response in responses
+        ):
+            numbers_reason = numbers_reason or "notes that some responses have, and others do not"
         score, reason = _score_path(
-            path, occurrences, evidence, glossary, is_count=bool(total_field)
+            path, response_values, numbers_reason, glossary, is_count=bool(total_field)
         )
         differing_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
@@ -240,108 +250,113 @@ def find_candidates(
         elif differing_hosts:
             score += 1
             reason += f"; differs for {', '.join(differing_hosts)}"
-        if score < _MIN_CANDIDATE_SCORE:
+        if score < _MIN_FIELD_SCORE:
             continue
         all_engines_word = to_rule_word(current_value)
         differs_by_engine = any(
-            to_rule_word(candidate_search.value_or_completeness_at(engine_response, path))
+            to_rule_word(value_search.find_value_or_completeness(engine_response, path))
             != all_engines_word
             for engine_response in measured_responses
         )
         engine_dependent_word = all_engines_word if differs_by_engine else ""
         meaning_by_word = WordMeanings(
             path,
-            occurrences,
+            response_values,
             engine_dependent_word,
             glossary,
-            is_notice=is_notice,
+            is_message_field=is_message_field,
             is_count=bool(total_field),
         ).guess_meanings()
-        informational_codes = {
-            *filterfalse(states_missing_data, candidate_search.informational_codes)
-        }
+        informational_codes = {*filterfalse(states_missing_data, value_search.informational_codes)}
         meaning_by_word |= dict.fromkeys(informational_codes & meaning_by_word.keys(), NO_MEANING)
         is_in_gap_list = leads_into_gap_list(path)
         may_list_gaps = any(map(states_missing_data, meaning_by_word)) or is_in_gap_list
-        if len(meaning_by_word) > MAX_NOTICES and not may_list_gaps:
+        if len(meaning_by_word) > MAX_MESSAGE_OBJECTS and not may_list_gaps:
             continue  # names or ids
         if meaning_by_word.keys() <= {*registry.names()} and not is_in_gap_list:
             continue  # sections that a plan includes
-        candidate = Candidate(
+        possible_field = PossibleStatusField(
             path_text,
             # In rows, or in another response, there is no current value.
-            occurrences[0].value if current_value is None else current_value,
+            response_values[0].value if current_value is None else current_value,
             reason,
             score,
             value_by_host,
             meaning_by_word,
-            candidate_search.engine_fields.get(path, ""),
-            is_notice,
+            value_search.engine_field_by_path.get(path, ""),
+            is_message_field,
             total_field,
         )
-        candidates.append(candidate)
-    return _select_candidates(candidates, document)
+        possible_fields.append(possible_field)
+    return _select_possible_fields(possible_fields, document)
 
 
-def _select_candidates(candidates: list[Candidate], document: Any) -> list[Candidate]:
-    """Return the likeliest candidates (paths whose values may say which data are missing).
+def _select_possible_fields(
+    possible_fields: list[PossibleStatusField], document: Any
+) -> list[PossibleStatusField]:
+    """Return the likeliest possible fields (paths whose values may say which data are missing).
 
-    Of similar candidates only one is returned, which lists the others in ``similar_candidates``.
+    Of similar fields, only one is returned, which lists the others in ``similar_fields``.
     """
-    likeliest: list[Candidate] = []
-    candidate_by_root: dict[str, Candidate] = {}
-    for candidate in sorted(
-        candidates,  # codes before sentences
+    chosen_fields: list[PossibleStatusField] = []
+    field_by_absent_parent_path: dict[str, PossibleStatusField] = {}
+    for possible_field in sorted(
+        possible_fields,  # codes before sentences
         key=lambda item: (-item.score, isinstance(item.value, str) and " " in item.value),
     ):
-        candidate_by_root.setdefault(_find_absent_root(document, candidate.at), candidate)
-    candidates = [*candidate_by_root.values()]
-    absence_candidates = [
-        candidate
-        for candidate in candidates
-        if any(map(states_missing_data, candidate.meaning_by_word)) and not candidate.total_field
+        field_by_absent_parent_path.setdefault(
+            _find_absent_parent_path(document, possible_field.at), possible_field
+        )
+    possible_fields = [*field_by_absent_parent_path.values()]
+    absence_fields = [
+        possible_field
+        for possible_field in possible_fields
+        if any(map(states_missing_data, possible_field.meaning_by_word))
+        and not possible_field.total_field
     ]
-    absence_parent_paths = {candidate.at.rpartition(".")[0] for candidate in absence_candidates}
-    for candidate in candidates:
-        parent_path, _, key = candidate.at.rpartition(".")
+    absence_parent_paths = {
+        possible_field.at.rpartition(".")[0] for possible_field in absence_fields
+    }
+    for possible_field in possible_fields:
+        parent_path, _, key = possible_field.at.rpartition(".")
         has_absence_sibling = (
             "[]" in parent_path
             and parent_path in absence_parent_paths
-            and candidate not in absence_candidates
-            and not (candidate.total_field and candidate.engine_field)
-            and not has_word_of(candidate.total_field, "due")
+            and possible_field not in absence_fields
+            and not (possible_field.total_field and possible_field.engine_field)
+            and not has_word_of(possible_field.total_field, "due")
         )
         if has_absence_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
-        if not any(_are_similar(candidate, chosen_candidate) for chosen_candidate in likeliest):
-            likeliest.append(candidate)
+        if not any(_are_similar(possible_field, chosen_field) for chosen_field in chosen_fields):
+            chosen_fields.append(possible_field)
     return [
         replace(
-            candidate,
-            similar_candidates=tuple(
-                other_candidate
-                for other_candidate in candidates
-                if other_candidate is not candidate and _are_similar(other_candidate, candidate)
+            possible_field,
+            similar_fields=tuple(
+                other_field
+                for other_field in possible_fields
+                if other_field is not possible_field and _are_similar(other_field, possible_field)
             ),
         )
-        for candidate in likeliest[:MAX_CANDIDATES]
+        for possible_field in chosen_fields[:MAX_POSSIBLE_FIELDS]
     ]
 
 
-def count_meanings(candidates: Iterable[Candidate]) -> Counter[tuple[str, str, str]]:
-    """Count the tuples of field, word and meaning in the candidates of all sections.
+def count_meanings(possible_fields: Iterable[PossibleStatusField]) -> Counter[tuple[str, str, str]]:
+    """Count the tuples of field, word and meaning in the possible fields of all sections.
 
     Return a Counter. A service means the same by a word in each section, so the commonest meaning
     of the word is the likeliest.
     """
     return Counter(
-        (candidate.key, *word_and_meaning)
-        for candidate in candidates
-        for word_and_meaning in candidate.meaning_by_word.items()
+        (possible_field.short_path, *word_and_meaning)
+        for possible_field in possible_fields
+        for word_and_meaning in possible_field.meaning_by_word.items()
     )
 
 
-def _find_absent_root(document: Any, path_text: str) -> str:
+def _find_absent_parent_path(document: Any, path_text: str) -> str:
     """Return the beginning of a path, up to the first field that is missing in a response.
 
     If no field of the path is missing, return the whole path. Candidates with the same result are
@@ -349,34 +364,36 @@ def _find_absent_root(document: Any, path_text: str) -> str:
 
     Examples
     --------
-    >>> _find_absent_root({"rows": []}, "error.cause.code"), _find_absent_root({"n": 1}, "n")
-    ('error', 'n')
+    >>> _find_absent_parent_path({"rows": []}, "error.cause.code")
+    'error'
+    >>> _find_absent_parent_path({"n": 1}, "n")
+    'n'
     """
     steps = parse_pattern(path_text)
     for step_count, step in enumerate(steps, start=1):
         if not isinstance(step, Field):
             break
-        if value_at(document, steps[:step_count]) in (None, [], {}):
+        if find_value_at(document, steps[:step_count]) in (None, [], {}):
             return format_path(steps[:step_count])
     return path_text
 
 
-def _are_similar(candidate: Candidate, other_candidate: Candidate) -> bool:
-    """Return whether two candidates are so similar that a person is asked about only one of them.
+def _are_similar(possible_field: PossibleStatusField, other_field: PossibleStatusField) -> bool:
+    """Return whether two fields are so similar that a person is asked about only one of them.
 
-    A candidate is a path whose values may say which data are missing.
+    Such a field is a path whose values may say which data are missing.
     """
-    parent_path, _, key = candidate.at.rpartition(".")
-    other_parent_path, _, other_key = other_candidate.at.rpartition(".")
-    is_same_parent = parent_path == other_parent_path != "" and not candidate.total_field
+    parent_path, _, key = possible_field.at.rpartition(".")
+    other_parent_path, _, other_key = other_field.at.rpartition(".")
+    is_same_parent = parent_path == other_parent_path != "" and not possible_field.total_field
     is_same_field = key == other_key != ""
-    words = candidate.meaning_by_word.keys() - (
+    words = possible_field.meaning_by_word.keys() - (
         {"null"} if is_same_field else {"null", *BOOLEAN_WORDS}
     )
     # A sentence explains the code beside it.
-    is_explanation = is_same_parent and any(" " in word for word in words)
-    return is_explanation or (
-        (is_same_field or is_same_parent) and not words.isdisjoint(other_candidate.meaning_by_word)
+    is_sentence_beside_code = is_same_parent and any(" " in word for word in words)
+    return is_sentence_beside_code or (
+        (is_same_field or is_same_parent) and not words.isdisjoint(other_field.meaning_by_word)
     )
 
 
@@ -385,9 +402,9 @@ def _may_state_completeness(path: Steps, value: Any) -> bool:
 
     An example is ``false`` at ``complete``.
     """
-    key = field_names_of(path)[-1]
-    is_state = is_code_text(value) and is_state_key(key)
-    return is_state or (value is False and state_of_named_flag(key, True) == AVAILABLE)
+    key = list_field_names(path)[-1]
+    is_status_code = is_code_text(value) and is_status_key(key)
+    return is_status_code or (value is False and read_flag_availability(key, True) == AVAILABLE)
 
 
 def _is_path_understood(path_text: str, signals: Sequence[Signal]) -> bool:
@@ -395,13 +412,17 @@ def _is_path_understood(path_text: str, signals: Sequence[Signal]) -> bool:
 
     ``signals`` are the statements on missing data that it finds in a response without a rule.
     """
-    paths = (signal.path[1:].replace('["', ".").replace('"]', "").lstrip(".") for signal in signals)
-    return any(path and is_on_path_of_rule(path, path_text) for path in paths)
+    signal_paths = (
+        signal.path[1:].replace('["', ".").replace('"]', "").lstrip(".") for signal in signals
+    )
+    return any(
+        signal_path and is_on_path_of_rule(signal_path, path_text) for signal_path in signal_paths
+    )
 
 
 def _score_path(
     path: Steps,
-    occurrences: list[Occurrence],
+    response_values: list[ResponseValue],
     numbers_reason: str,
     glossary: Glossary,
     *,
@@ -410,14 +431,17 @@ def _score_path(
     """Score how likely the values at a path say which data are missing.
 
     Return the score (a higher score is likelier), and the main reason for it as text.
-    ``numbers_reason`` is what numbers next to the values show, as text. ``glossary`` maps codes to
-    texts that explain them. ``is_count`` says whether the values are counts that have a total.
+    ``numbers_reason`` says what the numbers next to the values show, as in "counts what is still to
+    come"; it is empty if they show nothing. ``glossary`` maps codes to texts that explain them.
+    ``is_count`` says whether the values are counts that have a total.
     """
-    path_fields = field_names_of(path)
-    is_status_name = has_word_of(path_fields[-1], "place")
+    field_names = list_field_names(path)
+    is_status_name = has_word_of(field_names[-1], "place")
     score = 2 * is_status_name
     value_texts = [
-        value_text for occurrence in occurrences for value_text in iter_texts(occurrence.value)
+        value_text
+        for response_value in response_values
+        for value_text in iter_texts(response_value.value)
     ]
     says_data_missing = any(
         states_missing_data(glossary.get(value_text, value_text), is_status_name)
@@ -425,47 +449,54 @@ def _score_path(
     )
     inactive_engines = {
         engine
-        for occurrence in occurrences
-        for engine in occurrence.inactive_engines
-        if any(map(engine_name_pattern(engine).search, iter_texts(occurrence.value)))
+        for response_value in response_values
+        for engine in response_value.inactive_engines
+        if any(map(compile_engine_name_pattern(engine).search, iter_texts(response_value.value)))
     }
-    if any(map(_lists_engines_that_ran, occurrences)):
+    if any(map(_lists_engines_that_ran, response_values)):
         inactive_engines = set()  # such a list does not say which engines lack data
-    first_value = occurrences[0].value
+    first_value = response_values[0].value
     are_codes = all(
-        _ENUM_PATTERN.fullmatch(str(occurrence.value))
-        for occurrence in occurrences
-        if occurrence.value is not None
+        _ENUM_PATTERN.fullmatch(str(response_value.value))
+        for response_value in response_values
+        if response_value.value is not None
     )
-    are_codes |= {type(occurrence.value) for occurrence in occurrences} == {bool}
-    number_flags_by_word: dict[Any, list[bool]] = defaultdict(list)
-    for occurrence in occurrences if are_codes else ():
-        number_flags_by_word[occurrence.value].append(occurrence.has_numbers is not False)
+    are_codes |= {type(response_value.value) for response_value in response_values} == {bool}
+    has_numbers_flags_by_word: dict[Any, list[bool]] = defaultdict(list)
+    for response_value in response_values if are_codes else ():
+        has_numbers_flags_by_word[response_value.value].append(
+            response_value.has_numbers is not False
+        )
     # An engine that ran on a few days may have the word of those that never ran.
     words_without_numbers = {
         word
-        for word, number_flags in number_flags_by_word.items()
-        if sum(number_flags) < len(number_flags) / (4 if occurrences[0].engine else 1e9)
+        for word, has_numbers_flags in has_numbers_flags_by_word.items()
+        if sum(has_numbers_flags)
+        < len(has_numbers_flags) / (4 if response_values[0].engine else 1e9)
     }
-    words_with_numbers = number_flags_by_word.keys() - words_without_numbers
-    score -= 2 * has_word_of(path_fields[-1], "trade")
+    words_with_numbers = has_numbers_flags_by_word.keys() - words_without_numbers
+    score -= 2 * has_word_of(field_names[-1], "trade")
     # What a plan enables is its own business.
-    is_flag = isinstance(first_value, bool) and state_of_named_flag(path_fields[-1], False) not in (
+    is_flag = isinstance(first_value, bool) and read_flag_availability(
+        field_names[-1], False
+    ) not in (
         None,
         AVAILABILITY_BY_TERM["forbidden"],
     )
-    is_gap_list = isinstance(first_value, list) and has_word_of(path_fields[-1], "negation")
+    is_gap_list = isinstance(first_value, list) and has_word_of(field_names[-1], "negation")
     is_gap_list |= leads_into_gap_list(path)
-    is_certain = is_count or inactive_engines or is_flag or is_gap_list
-    are_business_names = [has_word_of(name, "business") for name in path_fields[-3:]]
-    if not (is_certain or any(occurrence.engine for occurrence in occurrences)):
-        score -= 3 * any(are_business_names) + any(are_business_names[-2:])
-    named_engines = inactive_engines & {*occurrences[0].inactive_engines}
+    is_surely_about_data = is_count or inactive_engines or is_flag or is_gap_list
+    is_business_name_flags = [has_word_of(name, "business") for name in field_names[-3:]]
+    if not (
+        is_surely_about_data or any(response_value.engine for response_value in response_values)
+    ):
+        score -= 3 * any(is_business_name_flags) + any(is_business_name_flags[-2:])
+    named_inactive_engines = inactive_engines & {*response_values[0].inactive_engines}
     name_reason = "a name for states of data" if is_status_name else ""
     scored_reasons = (
         (
             3 + 2 * isinstance(first_value, dict),
-            f"names {_join_words(named_engines or inactive_engines)}, which never ran",
+            f"names {_join_words(named_inactive_engines or inactive_engines)}, which never ran",
             inactive_engines,
         ),
         (3, "the words of an absence", says_data_missing),
@@ -476,22 +507,22 @@ def _score_path(
         ),
         (3, numbers_reason, numbers_reason),
         (3, "a list under a name for what lacks", is_gap_list),
-        (3, "a count and its total, by engine", is_count and occurrences[0].engine),
+        (3, "a count and its total, by engine", is_count and response_values[0].engine),
         (1, name_reason, is_status_name and isinstance(first_value, bool | list)),
     )
-    for points, reason, is_applicable in scored_reasons:
+    for reason_score, reason, is_applicable in scored_reasons:
         if is_applicable:
-            return score + points, reason
+            return score + reason_score, reason
     return (score, name_reason) if score > 1 else (0, "")
 
 
-def _lists_engines_that_ran(occurrence: Occurrence) -> bool:
+def _lists_engines_that_ran(response_value: ResponseValue) -> bool:
     """Return whether a value lists engines (AI assistants), several of which ran.
 
     Such a list does not say which data are missing.
     """
-    listed_names = {*occurrence.value} if isinstance(occurrence.value, list) else set()
-    active_engines = occurrence.is_measured_by_engine.keys() - occurrence.inactive_engines
+    listed_names = {*response_value.value} if isinstance(response_value.value, list) else set()
+    active_engines = response_value.is_measured_by_engine.keys() - response_value.inactive_engines
     return len(listed_names & active_engines) > 1
 
 
@@ -513,7 +544,7 @@ def find_emptied_paths(
     path = tuple(takewhile(lambda step: isinstance(step, Field), draft_tables[0].steps))
     empty_values: tuple[Any, ...] = (None, [], {})
     becomes_empty = (
-        value_at(document, path) not in empty_values
-        and value_at(unmeasured_response, path) in empty_values
+        find_value_at(document, path) not in empty_values
+        and find_value_at(unmeasured_response, path) in empty_values
     )
     return (format_path(path) or "$",) if becomes_empty else ()

@@ -126,14 +126,16 @@ class RowSet:
             yield row_set
             row_set = row_set.parent
 
-    def enclosing_rows(self, ancestor: RowSet) -> list[int]:
+    def find_enclosing_positions(self, ancestor: RowSet) -> list[int]:
         """Return a list: for each row, the position of its enclosing row in ``ancestor``."""
-        row_positions = list(range(len(self)))
+        enclosing_positions = list(range(len(self)))
         for row_set in self.iter_with_ancestors():
             if row_set is ancestor:
                 break
-            row_positions = [row_set.parent_row_positions[position] for position in row_positions]
-        return row_positions
+            enclosing_positions = [
+                row_set.parent_row_positions[position] for position in enclosing_positions
+            ]
+        return enclosing_positions
 
 
 class ListGroup:
@@ -160,20 +162,20 @@ class ListGroup:
         The length of the longest list.
     is_of_lists : bool
         Whether all items are lists themselves.
-    holds_names : bool
+    contains_names : bool
         Whether the items were found to be names of the columns or elements of other lists.
     """
 
     def __init__(self, steps: Steps, lists: list[Any]) -> None:
         self.steps = steps
         self.lists = lists
-        self.present_lists = [values for values in lists if values is not MISSING]
-        self.items = [item for values in self.present_lists for item in values]
-        self.kinds = _kinds_of(self.items)
-        self.lengths = [None if values is MISSING else len(values) for values in lists]
+        self.present_lists = [list_items for list_items in lists if list_items is not MISSING]
+        self.items = [item for list_items in self.present_lists for item in list_items]
+        self.kinds = _find_value_kinds(self.items)
+        self.lengths = [None if list_items is MISSING else len(list_items) for list_items in lists]
         self.max_length = max(map(len, self.present_lists), default=0)
         self.is_of_lists = self.kinds == {"list"}
-        self.holds_names = False
+        self.contains_names = False
 
     @cached_property
     def field_and_texts(self) -> tuple[str | None, list[list[Any]]] | None:
@@ -188,13 +190,18 @@ class ListGroup:
         """
         field_names = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for field_name in field_names:
-            text_lists = [
-                [item.get(field_name) if type(item) is dict else item for item in values]
-                for values in ([] if values is MISSING else values for values in self.lists)
+            lists_of_texts = [
+                [item.get(field_name) if type(item) is dict else item for item in list_items]
+                for list_items in (
+                    [] if list_items is MISSING else list_items for list_items in self.lists
+                )
             ]
-            are_texts = {_kind_of(text) for row in text_lists for text in row} <= {"text", "mark"}
-            if are_texts and all(len({*row}) == len(row) for row in text_lists):
-                return field_name, text_lists
+            are_texts = {_find_value_kind(text) for texts in lists_of_texts for text in texts} <= {
+                "text",
+                "mark",
+            }
+            if are_texts and all(len({*texts}) == len(texts) for texts in lists_of_texts):
+                return field_name, lists_of_texts
         return None
 
 
@@ -247,12 +254,12 @@ class JsonStructure:
         """
         list_group_count = len(row_set.list_groups)
         object_count = len(row_set.data_key_objects)
-        for steps, values in paths_and_values:
-            self._add_values(row_set, steps, values)
+        for steps, row_values in paths_and_values:
+            self._add_values(row_set, steps, row_values)
         self._add_object_row_sets(row_set, row_set.data_key_objects[object_count:])
         self._add_list_row_sets(row_set, row_set.list_groups[list_group_count:])
 
-    def _add_values(self, row_set: RowSet, steps: Steps, values: list[Any]) -> None:
+    def _add_values(self, row_set: RowSet, steps: Steps, row_values: list[Any]) -> None:
         """Add the values at one path of the rows: scalars as a column, objects field by field.
 
         Lists and objects whose keys are data are stored in ``row_set``, to become tables later.
@@ -263,38 +270,42 @@ class JsonStructure:
             The rows.
         steps : tuple of Step
             The parsed path.
-        values : list
+        row_values : list
             The value of each row, or `MISSING`.
         """
-        value_types = {*map(type, values)} - {Missing}
+        value_types = {*map(type, row_values)} - {Missing}
         if dict in value_types:
-            dicts = _values_of_type(dict, values)
+            dicts = _keep_values_of_type(dict, row_values)
             present_dicts = [value for value in dicts if value is not MISSING]
             if self._has_data_keys(present_dicts, steps):
                 row_set.data_key_objects.append((steps, dicts))
             else:
-                field_names = dict.fromkeys(name for value in present_dicts for name in value)
+                field_names = dict.fromkeys(
+                    field_name for value in present_dicts for field_name in value
+                )
                 for part_names, dtype in _DTYPE_BY_FIELD_NAMES.items():
                     if {*part_names.split()} <= {*field_names}:
                         parsed_parts = parse_values(dicts, Reading(dtype, "parts"))
                         if not parsed_parts.invalid_positions:
                             row_set.columns.append((steps, dicts))
-                for name in field_names:
+                for field_name in field_names:
                     field_values = [
-                        MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
+                        MISSING if value is MISSING else value.get(field_name, MISSING)
+                        for value in dicts
                     ]
-                    self._add_values(row_set, (*steps, Field(name)), field_values)
+                    self._add_values(row_set, (*steps, Field(field_name)), field_values)
         if list in value_types:
-            list_group = ListGroup(steps, _values_of_type(list, values))
+            list_group = ListGroup(steps, _keep_values_of_type(list, row_values))
             if (
                 list_group.max_length <= 1 < len(list_group.items)
                 and list_group.kinds == {"dict"}
-                and not matches_form(_last_field(steps), "header")
+                and not matches_form(_find_last_field_name(steps), "header")
                 and self._find_header(row_set, list_group, has_mixed_kinds=False) is None
             ):
                 # Lists of one record at most, in row after row, are wrappers.
                 records = [
-                    MISSING if items in (MISSING, []) else items[0] for items in list_group.lists
+                    MISSING if list_items in (MISSING, []) else list_items[0]
+                    for list_items in list_group.lists
                 ]
                 self._add_values(row_set, (*steps, Position(0)), records)
             elif list_group.max_length:
@@ -303,8 +314,10 @@ class JsonStructure:
                 row_set.columns.append((steps, list_group.lists))
         scalar_types = value_types - {dict, list}
         if scalar_types - {NoneType} or (scalar_types and scalar_types == value_types):
-            scalars = [MISSING if type(value) in (dict, list) else value for value in values]
-            row_set.columns.append((steps, scalars))
+            scalar_values = [
+                MISSING if type(value) in (dict, list) else value for value in row_values
+            ]
+            row_set.columns.append((steps, scalar_values))
 
     def _split_by_fields(self, row_set: RowSet) -> None:
         """Split a table into several if its rows have different fields in each enclosing row.
@@ -314,11 +327,14 @@ class JsonStructure:
         of the other has.
         """
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
-            ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
+            ancestor_keys = [
+                ancestor.row_keys[row_position]
+                for row_position in row_set.find_enclosing_positions(ancestor)
+            ]
             counts_by_path, text_counts_by_path = (
                 {
-                    path: Counter(compress(ancestor_keys, map(is_counted, values)))
-                    for path, values in row_set.columns
+                    path: Counter(compress(ancestor_keys, map(is_counted, row_values)))
+                    for path, row_values in row_set.columns
                 }
                 for is_counted in (
                     lambda value: value is not MISSING,
@@ -327,7 +343,7 @@ class JsonStructure:
             )
             table_variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
             for key, row_count in Counter(ancestor_keys).items():
-                paths = {path for path, counts in counts_by_path.items() if counts[key]}
+                paths = {path for path, count_by_key in counts_by_path.items() if count_by_key[key]}
                 # A single row does not show which of its fields are optional.
                 text_paths = {
                     path for path in paths if text_counts_by_path[path][key] == row_count > 1
@@ -378,19 +394,21 @@ class JsonStructure:
         )
         if isinstance(ancestor.steps[-1], Entries):
             key_path = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
-        kept_rows = [
+        kept_positions = [
             row_position
-            for row_position, row in enumerate(row_set.enclosing_rows(ancestor))
-            if ancestor.row_keys[row] in ancestor_keys
+            for row_position, kept_position in enumerate(row_set.find_enclosing_positions(ancestor))
+            if ancestor.row_keys[kept_position] in ancestor_keys
         ]
         new_row_set = replace(
             row_set,
-            parent_row_positions=[row_set.parent_row_positions[row] for row in kept_rows],
-            row_keys=[row_set.row_keys[row] for row in kept_rows],
+            parent_row_positions=[
+                row_set.parent_row_positions[kept_position] for kept_position in kept_positions
+            ],
+            row_keys=[row_set.row_keys[kept_position] for kept_position in kept_positions],
             kept_values_by_path={**row_set.kept_values_by_path, key_path: tuple(ancestor_keys)},
             columns=[
-                (path, [values[row] for row in kept_rows])
-                for path, values in row_set.columns
+                (path, [row_values[kept_position] for kept_position in kept_positions])
+                for path, row_values in row_set.columns
                 if path in kept_paths
             ],
         )
@@ -416,44 +434,55 @@ class JsonStructure:
             return True
         if len(keys) == 1:
             return False
-        columns = [[value.get(key) for value in objects] for key in keys]
-        entries = [entry for column in columns for entry in _find_nonempty_entries(column)]
-        lists_by_name = [
-            {name: value for name, value in entry.items() if isinstance(value, list)}
-            for entry in entries
-            if isinstance(entry, dict)
+        values_of_keys = [[value.get(key) for value in objects] for key in keys]
+        nonempty_values = [
+            nonempty_value
+            for values_of_key in values_of_keys
+            for nonempty_value in _list_nonempty_values(values_of_key)
         ]
-        headers = {
+        dicts_of_lists = [
+            {name: value for name, value in nonempty_value.items() if isinstance(value, list)}
+            for nonempty_value in nonempty_values
+            if isinstance(nonempty_value, dict)
+        ]
+        header_texts = {
             str(header)
-            for lists in lists_by_name
-            if any(_kinds_of(rows) == {"list"} for rows in lists.values())
-            for name, header in lists.items()
+            for list_by_name in dicts_of_lists
+            if any(_find_value_kinds(rows) == {"list"} for rows in list_by_name.values())
+            for name, header in list_by_name.items()
             if matches_form(name, "header")
         }
-        if len(headers) > 1:
+        if len(header_texts) > 1:
             return False  # tables of different columns
-        similarity = _measure_similarity(entries)
-        last_field = to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
-        has_map_name = {"by", "per"} & {*last_field.split("_")}
-        are_translations = all(isinstance(entry, str) for entry in entries) and all(
-            map(_LANGUAGE_PATTERN.fullmatch, keys)
+        similarity = _measure_similarity(nonempty_values)
+        last_field_name = (
+            to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         )
+        has_by_in_name = {"by", "per"} & {*last_field_name.split("_")}
+        are_translations = all(
+            isinstance(nonempty_value, str) for nonempty_value in nonempty_values
+        ) and all(map(_LANGUAGE_PATTERN.fullmatch, keys))
         if are_translations or similarity < _MIN_SIMILARITY:
             return False
-        if has_map_name:
+        if has_by_in_name:
             return True
-        are_known_texts = sum(key in self.vocabulary.field_by_text for key in keys) >= 0.8 * len(
+        are_keys_known = sum(key in self.vocabulary.field_by_text for key in keys) >= 0.8 * len(
             keys
         )
         are_measure_names = 2 * sum(map(is_measure_name, keys)) >= len(keys)
-        has_lists = any(isinstance(value, list) for column in columns for value in column)
-        are_records = (
-            len(keys) >= 3 <= len(entries)
-            and all(isinstance(entry, dict) and len(entry) > 1 for entry in entries)
-            # Lists of different things may have some fields in common.
-            and not (has_lists and (not steps or similarity < _MIN_LIST_SIMILARITY))
+        contain_lists = any(
+            isinstance(value, list) for values_of_key in values_of_keys for value in values_of_key
         )
-        return are_records or (are_known_texts and not are_measure_names)
+        are_values_records = (
+            len(keys) >= 3 <= len(nonempty_values)
+            and all(
+                isinstance(nonempty_value, dict) and len(nonempty_value) > 1
+                for nonempty_value in nonempty_values
+            )
+            # Lists of different things may have some fields in common.
+            and not (contain_lists and (not steps or similarity < _MIN_LIST_SIMILARITY))
+        )
+        return are_values_records or (are_keys_known and not are_measure_names)
 
     def _add_object_row_sets(self, row_set: RowSet, data_key_objects: list[PathAndValues]) -> None:
         """Add tables for objects whose keys are data, such as ``{"chatgpt": 3}``.
@@ -472,14 +501,14 @@ class JsonStructure:
 
     def _add_list_row_sets(self, row_set: RowSet, list_groups: list[ListGroup]) -> None:
         """Add the lists in the rows of a table: as nested tables, or as columns of this table."""
-        remaining_groups = [
+        remaining_list_groups = [
             list_group
             for list_group in list_groups
             if not self._add_if_columns(row_set, list_group)
         ]
         parallel_groups_by_key: dict[Any, tuple[ListsOfNames | None, list[ListGroup]]] = {}
-        for list_group in remaining_groups:
-            if list_group.holds_names:
+        for list_group in remaining_list_groups:
+            if list_group.contains_names:
                 continue
             lists_of_names = self._find_lists_of_names(row_set, list_group)
             # Of a square grid a list beside it may name the rows or the columns.
@@ -488,7 +517,7 @@ class JsonStructure:
                 list_group.max_length < 2
                 or list_group.kinds == {"dict"}
                 or item_lengths == {list_group.max_length}
-                or _last_field(list_group.steps) in ("columns", "headers")
+                or _find_last_field_name(list_group.steps) in ("columns", "headers")
             )
             # A list that is missing in some rows has the length of the others there.
             similar_lengths = (
@@ -503,10 +532,14 @@ class JsonStructure:
             )
             lengths = (*list_group.lengths,)
             if lists_of_names is not None:
-                key: Any = (lists_of_names[0], lengths)
+                parallel_key: Any = (lists_of_names[0], lengths)
             else:
-                key = list_group.steps if has_own_row_set else next(similar_lengths, lengths)
-            _, parallel_groups = parallel_groups_by_key.setdefault(key, (lists_of_names, []))
+                parallel_key = (
+                    list_group.steps if has_own_row_set else next(similar_lengths, lengths)
+                )
+            _, parallel_groups = parallel_groups_by_key.setdefault(
+                parallel_key, (lists_of_names, [])
+            )
             parallel_groups.append(list_group)
         for lists_of_names, parallel_groups in parallel_groups_by_key.values():
             are_rows = lists_of_names is not None or len(parallel_groups) > 1
@@ -567,31 +600,31 @@ class JsonStructure:
         lists = [items for items in main_container[1] if isinstance(items, list)]
         first_position = int(len(containers) == 1 and _has_header_row(lists))
         rows_and_keys = [
-            (parent_row, key)
-            for parent_row, items in enumerate(main_container[1])
+            (parent_position, row_key)
+            for parent_position, items in enumerate(main_container[1])
             if items is not MISSING
-            for key in (items if step_type is Entries else range(first_position, len(items)))
+            for row_key in (items if step_type is Entries else range(first_position, len(items)))
         ]
         steps = (*widen_to_all_elements(main_container[0]), step_type())
-        parent_positions = [parent_row for parent_row, _ in rows_and_keys]
-        keys = [key for _, key in rows_and_keys]
-        containers_and_names = [*containers]
+        parent_positions = [parent_position for parent_position, _ in rows_and_keys]
+        row_keys = [row_key for _, row_key in rows_and_keys]
+        containers_and_name_lists = [*containers]
         if lists_of_names is not None:
             name_list_group, list_positions = lists_of_names
-            name_list_group.holds_names = True
-            containers_and_names.append(
+            name_list_group.contains_names = True
+            containers_and_name_lists.append(
                 (
                     name_list_group.steps,
                     [name_list_group.lists[position] for position in list_positions],
                 )
             )
-        paths = [path for path, _ in containers_and_names]
+        paths = [path for path, _ in containers_and_name_lists]
         container_path = paths[0][: min(count_shared_steps(paths[0], path) for path in paths)]
         new_row_set = RowSet(
             steps,
             row_set,
             parent_positions,
-            keys,
+            row_keys,
             container_path,
             first_position,
             lists_of_names is not None,
@@ -604,17 +637,23 @@ class JsonStructure:
                 if path == main_container[0] and not kept_values_by_path
                 else (*bind_to_row(path), step_type(container_index=nesting_depth)),
                 [
-                    MISSING if lists[parent_row] is MISSING else lists[parent_row][key]
-                    for parent_row, key in rows_and_keys
+                    MISSING
+                    if lists[parent_position] is MISSING
+                    else lists[parent_position][row_key]
+                    for parent_position, row_key in rows_and_keys
                 ],
             )
-            for path, lists in containers_and_names
+            for path, lists in containers_and_name_lists
         ]
         if first_position:
             header_path = (*bind_to_row(main_container[0]), Position(0), Elements())
-            header_names = [main_container[1][parent_row][0] for parent_row in parent_positions]
-            row_group = ListGroup(steps, paths_and_values[0][1])
-            paths_and_values = self._split_into_columns(row_group, (header_path, header_names))
+            header_by_row = [
+                main_container[1][parent_position][0] for parent_position in parent_positions
+            ]
+            row_list_group = ListGroup(steps, paths_and_values[0][1])
+            paths_and_values = self._split_into_columns(
+                row_list_group, (header_path, header_by_row)
+            )
         self.row_sets.append(new_row_set)
         self._add_columns(new_row_set, paths_and_values)
 
@@ -630,7 +669,9 @@ class JsonStructure:
             Whether columns were added.
         """
         kinds_by_position = [
-            _kinds_of(value for cell in cells for value in (cell if type(cell) is list else [cell]))
+            _find_value_kinds(
+                value for cell in cells for value in (cell if type(cell) is list else [cell])
+            )
             for cells in zip_longest(*list_group.present_lists)
         ]
         has_mixed_kinds = (
@@ -652,7 +693,8 @@ class JsonStructure:
             ) > count_shared_steps(header[0], list_group.steps)
             header = None if are_names_nearer else header
         if header is not None or (
-            has_mixed_kinds and (list_group.is_of_lists or _are_tuples(row_set, list_group, 2))
+            has_mixed_kinds
+            and (list_group.is_of_lists or _are_short_tuples(row_set, list_group, 2))
         ):
             paths_and_values = self._split_into_columns(list_group, header)
             if list_group.is_of_lists:
@@ -683,8 +725,12 @@ class JsonStructure:
         are_texts = {*map(type, list_group.items)} - {NoneType} == {str}
         texts_by_position = map(set, zip_longest(*list_group.present_lists))
         # A text that is first in one list and second in another is no cell of a column.
-        are_members = are_texts and sum(map(len, texts_by_position)) > len({*list_group.items})
-        if not are_members and _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length)):
+        are_unordered_texts = are_texts and sum(map(len, texts_by_position)) > len(
+            {*list_group.items}
+        )
+        if not are_unordered_texts and _are_short_tuples(
+            row_set, list_group, max(4, 2 * list_group.max_length)
+        ):
             self._add_columns(row_set, self._split_into_columns(list_group))
             return True
         if are_texts:
@@ -706,19 +752,24 @@ class JsonStructure:
             None,
             [[*range(list_group.max_length)]] * len(list_group.lists),
         )
-        positions_by_row: list[dict[Any, int]] = [
+        position_by_name_of_rows: list[dict[Any, int]] = [
             {name: position for position, name in enumerate(names)} for names in names_by_row
         ]
         paths_and_values: list[PathAndValues] = []
-        for name in dict.fromkeys(name for positions in positions_by_row for name in positions):
+        for name in dict.fromkeys(
+            name for position_by_name in position_by_name_of_rows for name in position_by_name
+        ):
             step = Position(name) if header_path is None else NamedColumn(header_path, name)
-            cells = [
-                values[positions[name]]
-                if values is not MISSING and positions.get(name, len(values)) < len(values)
+            column_values = [
+                list_items[position_by_name[name]]
+                if list_items is not MISSING
+                and position_by_name.get(name, len(list_items)) < len(list_items)
                 else MISSING
-                for values, positions in zip(list_group.lists, positions_by_row, strict=True)
+                for list_items, position_by_name in zip(
+                    list_group.lists, position_by_name_of_rows, strict=True
+                )
             ]
-            paths_and_values.append(((*list_group.steps, step), cells))
+            paths_and_values.append(((*list_group.steps, step), column_values))
         return paths_and_values
 
     def _find_header(
@@ -746,32 +797,35 @@ class JsonStructure:
         ):
             if other_list_group.field_and_texts is None:
                 continue
-            field_name, text_lists = other_list_group.field_and_texts
-            names_by_row = [text_lists[position] for position in list_positions]
-            list_name = _last_field(list_group.steps)
-            other_name = _last_field(other_list_group.steps)
-            has_header_name = matches_form(other_name, "header")
+            field_name, lists_of_texts = other_list_group.field_and_texts
+            names_by_row = [lists_of_texts[position] for position in list_positions]
+            list_name = _find_last_field_name(list_group.steps)
+            other_list_name = _find_last_field_name(other_list_group.steps)
+            has_header_name = matches_form(other_list_name, "header")
             # A single name, or one for the positions of some rows only, is a value of theirs, as
             # are records beside records.
             are_names_fixed = len({*map(tuple, names_by_row)}) == 1 < list_group.max_length and (
                 field_name is None or "dict" not in list_group.kinds
             )
             # ``index_names`` is the header of ``index``.
-            closeness = (
+            path_similarity = (
                 count_shared_steps(other_list_group.steps, list_group.steps),
-                list_name in other_name,
+                list_name in other_list_name,
             )
-            is_named_alike = (
-                other_name == list_name and self.vocabulary.find_dimension(names_by_row[0]) is None
+            has_same_name = (
+                other_list_name == list_name
+                and self.vocabulary.find_dimension(names_by_row[0]) is None
             )
-            if has_header_name or (are_names_fixed and (has_mixed_kinds or is_named_alike)):
-                possible_headers.append((closeness, other_list_group, field_name, names_by_row))
+            if has_header_name or (are_names_fixed and (has_mixed_kinds or has_same_name)):
+                possible_headers.append(
+                    (path_similarity, other_list_group, field_name, names_by_row)
+                )
         if not possible_headers:
             return None
         _, other_list_group, field_name, names_by_row = max(
             possible_headers, key=lambda possible_header: possible_header[0]
         )
-        other_list_group.holds_names = True
+        other_list_group.contains_names = True
         self.header_paths.add(other_list_group.steps)
         widened_steps = widen_to_all_elements(other_list_group.steps)
         shared_step_count = count_shared_steps(widened_steps, row_set.steps)
@@ -810,11 +864,11 @@ class JsonStructure:
             row_set, list_group, includes_same_rows=False
         ):
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
-            record_path = other_list_group.steps[:-1]
-            is_near = record_path == list_group.steps[: len(record_path)]
+            other_record_path = other_list_group.steps[:-1]
+            is_in_same_record = other_record_path == list_group.steps[: len(other_record_path)]
             if (
                 other_list_group.kinds.isdisjoint(("dict", "list"))
-                and (is_near or list_group.max_length > _MAX_COINCIDENTAL_LENGTH)
+                and (is_in_same_record or list_group.max_length > _MAX_COINCIDENTAL_LENGTH)
                 and not any(type(item) is float for item in other_list_group.items)
             ):
                 possible_lists.append((other_list_group, list_positions))
@@ -858,7 +912,7 @@ def _iter_neighbours(
         list.
     """
     for ancestor in [*row_set.iter_with_ancestors()][not includes_same_rows :]:
-        list_positions = row_set.enclosing_rows(ancestor)
+        list_positions = row_set.find_enclosing_positions(ancestor)
         for other_list_group in ancestor.list_groups:
             if other_list_group.steps != list_group.steps[: len(other_list_group.steps)] and all(
                 length in (None, other_list_group.lengths[position])
@@ -867,7 +921,7 @@ def _iter_neighbours(
                 yield other_list_group, list_positions
 
 
-def _last_field(steps: Steps) -> str:
+def _find_last_field_name(steps: Steps) -> str:
     """Return the name of the last field in a parsed path; "" if there is none."""
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
 
@@ -884,10 +938,10 @@ def bind_to_row(steps: Iterable[Step]) -> Steps:
     'rows[@0].n'
     """
     bound_path: list[Step] = []
-    depth = 0
+    list_depth = 0
     for step in steps:
         if isinstance(step, Elements | Entries):
-            step, depth = type(step)(container_index=depth), depth + 1
+            step, list_depth = type(step)(container_index=list_depth), list_depth + 1
         bound_path.append(step)
     return tuple(bound_path)
 
@@ -906,20 +960,20 @@ def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
 # --- kinds of values ----------------------------------------------------------------------------
 
 
-def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
+def _keep_values_of_type(value_type: type, values: list[Any]) -> list[Any]:
     """Return a copy of a list in which values of any other type are replaced by `MISSING`."""
     return [value if type(value) is value_type else MISSING for value in values]
 
 
-def _kind_of(value: Any) -> str:
+def _find_value_kind(value: Any) -> str:
     """Return the kind of a JSON value, such as ``number``, ``day``, ``text`` or ``dict``.
 
     ``mark`` is the kind of texts without letters or digits.
 
     Examples
     --------
-    >>> _kind_of(3), _kind_of("34.5%"), _kind_of("2026-11-03"), _kind_of("—"), _kind_of([])
-    ('number', 'number', 'day', 'mark', 'list')
+    >>> [_find_value_kind(value) for value in (3, "34.5%", "2026-11-03", "—", [])]
+    ['number', 'number', 'day', 'mark', 'list']
     """
     if isinstance(value, bool):
         return "bool"
@@ -938,20 +992,20 @@ def _kind_of(value: Any) -> str:
     return type(value).__name__
 
 
-def _kinds_of(values: Iterable[Any]) -> set[str]:
+def _find_value_kinds(values: Iterable[Any]) -> set[str]:
     """Return the set of kinds of some values, such as ``number``.
 
     Null, and texts such as ``—`` without letters or digits, are left out.
 
     Examples
     --------
-    >>> sorted(_kinds_of([3, "17", None, "—", "a.example"]))
+    >>> sorted(_find_value_kinds([3, "17", None, "—", "a.example"]))
     ['number', 'text']
     """
-    return {*map(_kind_of, values)} - {"NoneType", "Missing", "mark"}
+    return {*map(_find_value_kind, values)} - {"NoneType", "Missing", "mark"}
 
 
-def _find_nonempty_entries(values: Iterable[Any]) -> list[Any]:
+def _list_nonempty_values(values: Iterable[Any]) -> list[Any]:
     """Return the values that are not null, ``{}`` or ``[]``.
 
     If any of them are objects, return only the objects. If all are lists of objects, return the
@@ -959,18 +1013,20 @@ def _find_nonempty_entries(values: Iterable[Any]) -> list[Any]:
 
     Examples
     --------
-    >>> _find_nonempty_entries([{"n": 1}, None, {}]), _find_nonempty_entries([[{"n": 1}, {"n": 2}]])
+    >>> _list_nonempty_values([{"n": 1}, None, {}]), _list_nonempty_values([[{"n": 1}, {"n": 2}]])
     ([{'n': 1}], [{'n': 1}, {'n': 2}])
     """
-    entries = [value for value in values if value not in (None, {}, [])]
-    objects = [entry for entry in entries if isinstance(entry, dict)]
-    if not objects and all(isinstance(entry, list) for entry in entries):
-        items = [item for entry in entries for item in entry]
-        objects = items if {*map(type, items)} == {dict} else []
-    return objects or entries
+    nonempty_values = [value for value in values if value not in (None, {}, [])]
+    objects = [
+        nonempty_value for nonempty_value in nonempty_values if isinstance(nonempty_value, dict)
+    ]
+    if not objects and all(isinstance(nonempty_value, list) for nonempty_value in nonempty_values):
+        list_items = [item for nonempty_value in nonempty_values for item in nonempty_value]
+        objects = list_items if {*map(type, list_items)} == {dict} else []
+    return objects or nonempty_values
 
 
-def _measure_similarity(entries: list[Any]) -> float:
+def _measure_similarity(json_values: list[Any]) -> float:
     """Return how similar some JSON values are to each other, as a number from 0 to 1.
 
     It is 1 if all are objects that have the same fields, with values of the same kinds.
@@ -980,17 +1036,29 @@ def _measure_similarity(entries: list[Any]) -> float:
     >>> _measure_similarity([{"n": 1}, {"n": 2}]), _measure_similarity([{"n": 1}, {"m": 2}])
     (1.0, 0.5)
     """
-    entry_kinds = []
-    for entry in entries[:: len(entries) // _SIMILARITY_SAMPLE_SIZE + 1]:
-        items = entry.items() if isinstance(entry, dict) else [(0, entry)]
-        items = [(0, item) for item in entry[:3]] if isinstance(entry, list) else items
-        kinds = {(key, _kind_of(item)) for key, item in items if item is not None}
-        entry_kinds += [kinds] if kinds else []
-    kind_counts = Counter(field_kind for kinds in entry_kinds for field_kind in kinds)
-    return kind_counts.total() / (len(kind_counts) * len(entry_kinds)) if kind_counts else 0.0
+    field_kinds_of_values = []
+    for json_value in json_values[:: len(json_values) // _SIMILARITY_SAMPLE_SIZE + 1]:
+        keys_and_items = json_value.items() if isinstance(json_value, dict) else [(0, json_value)]
+        keys_and_items = (
+            [(0, item) for item in json_value[:3]]
+            if isinstance(json_value, list)
+            else keys_and_items
+        )
+        field_kinds = {
+            (key, _find_value_kind(item)) for key, item in keys_and_items if item is not None
+        }
+        field_kinds_of_values += [field_kinds] if field_kinds else []
+    kind_counts = Counter(
+        field_kind for field_kinds in field_kinds_of_values for field_kind in field_kinds
+    )
+    return (
+        kind_counts.total() / (len(kind_counts) * len(field_kinds_of_values))
+        if kind_counts
+        else 0.0
+    )
 
 
-def _are_tuples(row_set: RowSet, list_group: ListGroup, min_lists: int) -> bool:
+def _are_short_tuples(row_set: RowSet, list_group: ListGroup, min_lists: int) -> bool:
     """Return whether at least ``min_lists`` lists are short tuples of scalars, like ``[x, y]``.
 
     Parameters
@@ -1028,8 +1096,14 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
         if not rows or not all(isinstance(row, list) for row in rows):
             return False
         header, *other_rows = rows
-        are_names = {*map(_kind_of, header)} <= {"text", "mark"} and len({*header}) == len(header)
-        kinds = _kinds_of(cell for row in other_rows for cell in row)
-        if not are_names or max(map(len, rows)) > len(header) or (other_rows and kinds <= {"text"}):
+        are_distinct_texts = {*map(_find_value_kind, header)} <= {"text", "mark"} and len(
+            {*header}
+        ) == len(header)
+        cell_kinds = _find_value_kinds(cell for row in other_rows for cell in row)
+        if (
+            not are_distinct_texts
+            or max(map(len, rows)) > len(header)
+            or (other_rows and cell_kinds <= {"text"})
+        ):
             return False
     return max(map(len, lists), default=0) > 2
