@@ -233,37 +233,39 @@ class TracedExplainer:
     def __init__(self) -> None:
         self._explained_numbers: set[tuple[int, int | None]] = set()
 
-    def explain_number(self, node: TracedValue, position: int | None = None) -> Explanation:
-        """Explain the number ``node``; of an array, the element at ``position``."""
-        position = position if node.is_vector else None
-        value = to_json_value(node.value if position is None else node.value[position])
+    def explain_number(self, traced_value: TracedValue, position: int | None = None) -> Explanation:
+        """Explain the number ``traced_value``; of an array, the element at ``position``."""
+        position = position if traced_value.is_vector else None
+        value = to_json_value(
+            traced_value.value if position is None else traced_value.value[position]
+        )
         input_explanation: Explanation | None = None
-        if node.operation == INPUT_OP and node.describe_at is not None:
-            input_explanation = node.describe_at(position or 0)
-        if node.operation == SETTING_OP or (
+        if traced_value.operation == INPUT_OP and traced_value.describe_at is not None:
+            input_explanation = traced_value.describe_at(position or 0)
+        if traced_value.operation == SETTING_OP or (
             input_explanation is not None and input_explanation.operation == SETTING_OP
         ):
-            return input_explanation or Explanation(value, node.name, operation=SETTING_OP)
-        key = _find_row_key(node, position) if position is not None else {}
-        if (id(node), position) in self._explained_numbers:
-            return Explanation(value, node.name, key, operation="above")
-        self._explained_numbers.add((id(node), position))
+            return input_explanation or Explanation(value, traced_value.name, operation=SETTING_OP)
+        key = _find_row_key(traced_value, position) if position is not None else {}
+        if (id(traced_value), position) in self._explained_numbers:
+            return Explanation(value, traced_value.name, key, operation="above")
+        self._explained_numbers.add((id(traced_value), position))
         if input_explanation is not None:
-            return replace(input_explanation, column=node.name)
-        children = tuple(self._explain_operands(node, position))
+            return replace(input_explanation, column=traced_value.name)
+        children = tuple(self._explain_operands(traced_value, position))
         operation = RANDOM_OP
-        formula = node.description
-        if node.operation != RANDOM_OP:
+        formula = traced_value.description
+        if traced_value.operation != RANDOM_OP:
             operation = "formula"
-            numbers_text = format_formula(node, position, with_numbers=True)
-            if node.operation == TOTAL_OP and node.operands[0].name:
+            numbers_text = format_formula(traced_value, position, with_numbers=True)
+            if traced_value.operation == TOTAL_OP and traced_value.operands[0].name:
                 numbers_text = (
-                    sum_to_text([float(f"{x:.12g}") for x in node.operands[0].value]) or "0"
+                    sum_to_text([float(f"{x:.12g}") for x in traced_value.operands[0].value]) or "0"
                 )
-            formula = f"{format_formula(node, position)} = {numbers_text}"
+            formula = f"{format_formula(traced_value, position)} = {numbers_text}"
         return Explanation(
             value,
-            node.name,
+            traced_value.name,
             key,
             operation=operation,
             formula=formula,
@@ -271,12 +273,14 @@ class TracedExplainer:
             children=children,
         )
 
-    def _explain_operands(self, node: TracedValue, position: int | None) -> Iterable[Explanation]:
-        """Yield an explanation of each number in the formula of ``node``.
+    def _explain_operands(
+        self, traced_value: TracedValue, position: int | None
+    ) -> Iterable[Explanation]:
+        """Yield an explanation of each number in the formula of ``traced_value``.
 
-        ``position`` selects the element if ``node`` is an array.
+        ``position`` selects the element if ``traced_value`` is an array.
         """
-        for operand, operand_position in named_operands(node, position):
+        for operand, operand_position in named_operands(traced_value, position):
             if operand.is_vector and operand_position is None:
                 yield from (
                     self.explain_number(operand, element_position)
@@ -286,22 +290,25 @@ class TracedExplainer:
                 yield self.explain_number(operand, operand_position)
 
 
-def _find_row_key(node: TracedValue, position: int) -> dict[str, Any]:
-    """Return the key of an element of array ``node`` as a dict, such as ``{"prompt_id": "p1"}``."""
-    if node.describe_at is not None:
-        element = node.describe_at(position)
-        return dict(element.row) if node.operation == INPUT_OP else to_json_value(element)
-    if node.operation == GROUP_TOTAL_OP:
+def _find_row_key(traced_value: TracedValue, position: int) -> dict[str, Any]:
+    """Return the key of the element at ``position`` of an array.
+
+    The key is a dict such as ``{"prompt_id": "p1"}``.
+    """
+    if traced_value.describe_at is not None:
+        element = traced_value.describe_at(position)
+        return dict(element.row) if traced_value.operation == INPUT_OP else to_json_value(element)
+    if traced_value.operation == GROUP_TOTAL_OP:
         keys = [
-            _find_row_key(node.operands[0], int(position_in_array))
-            for position_in_array in np.flatnonzero(node.positions == position)[:1]
+            _find_row_key(traced_value.operands[0], int(position_in_array))
+            for position_in_array in np.flatnonzero(traced_value.positions == position)[:1]
         ]
         return {name: value for key in keys for name, value in key.items() if name != "day"}
-    if node.operation == TAKE_OP:
-        position = int(node.positions[position])
+    if traced_value.operation == TAKE_OP:
+        position = int(traced_value.positions[position])
     array_operands = (
         operand
-        for operand in node.operands
+        for operand in traced_value.operands
         if isinstance(operand, TracedValue) and operand.is_vector
     )
     return next((_find_row_key(operand, position) for operand in array_operands), {})
