@@ -92,12 +92,14 @@ class Tracer:
 
     def explain_number(self, position: int, column: str) -> Explanation | None:
         """Explain the number in a row and column of the result; None if no formula was recorded."""
-        node = self._traced_columns.get(column)
-        row = int(position if self._row_order is None else self._row_order[position])
-        if isinstance(node, list | tuple):
-            node = node[row]
+        traced_value = self._traced_columns.get(column)
+        row_position = int(position if self._row_order is None else self._row_order[position])
+        if isinstance(traced_value, list | tuple):
+            traced_value = traced_value[row_position]
         return (
-            TracedExplainer().explain_number(node, row) if isinstance(node, TracedValue) else None
+            TracedExplainer().explain_number(traced_value, row_position)
+            if isinstance(traced_value, TracedValue)
+            else None
         )
 
     def explain_by_rows(
@@ -137,7 +139,10 @@ class Tracer:
         )
 
     def explain_setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a value that comes from no cell, such as an argument or the day of a row."""
+        """Explain a number that is in no cell.
+
+        For example, the confidence level is an argument, and the day of a row is computed.
+        """
         return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING_OP)
 
     def explain_total(
@@ -200,30 +205,32 @@ class StatisticCells(MethodResult):
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
         cell = self.describe(position, column)
-        texts = {
-            name: next(
+        text_by_name = {
+            text_name: next(
                 (
                     to_json_value(self.flat_frame[column_name].iloc[position])
                     for column_name in map(str, self.flat_frame.columns)
-                    if f"_{column_name}".endswith(f"_{name}")
+                    if f"_{column_name}".endswith(f"_{text_name}")
                 ),
                 None,
             )
-            for name in ("method", "verdict", "why")
+            for text_name in ("method", "verdict", "why")
         }
         notes = [
-            f"{column_name}: {texts[column_name]}"
+            f"{column_name}: {text_by_name[column_name]}"
             for column_name in ("method", "verdict")
-            if texts[column_name] and column_name != column
+            if text_by_name[column_name] and column_name != column
         ]
         number_cell = None if cell.value is None else self._tracer.explain_number(position, column)
         if number_cell is None:
-            reason = texts["why"] or texts["verdict"] or "it could not be computed"
+            reason = text_by_name["why"] or text_by_name["verdict"] or "it could not be computed"
             return replace(
                 cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
             )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
-        explanation_fields = {name: getattr(number_cell, name) for name in field_names}
+        explanation_fields = {
+            text_name: getattr(number_cell, text_name) for text_name in field_names
+        }
         return replace(cell, **explanation_fields, notes=(*number_cell.notes, *notes))
 
 
@@ -246,9 +253,9 @@ class TracedExplainer:
             input_explanation is not None and input_explanation.operation == SETTING_OP
         ):
             return input_explanation or Explanation(value, traced_value.name, operation=SETTING_OP)
-        key = _find_row_key(traced_value, position) if position is not None else {}
+        row_key = _find_row_key(traced_value, position) if position is not None else {}
         if (id(traced_value), position) in self._explained_numbers:
-            return Explanation(value, traced_value.name, key, operation="above")
+            return Explanation(value, traced_value.name, row_key, operation="above")
         self._explained_numbers.add((id(traced_value), position))
         if input_explanation is not None:
             return replace(input_explanation, column=traced_value.name)
@@ -260,13 +267,16 @@ class TracedExplainer:
             numbers_text = format_formula(traced_value, position, with_numbers=True)
             if traced_value.operation == TOTAL_OP and traced_value.operands[0].name:
                 numbers_text = (
-                    sum_to_text([float(f"{x:.12g}") for x in traced_value.operands[0].value]) or "0"
+                    sum_to_text(
+                        [float(f"{summand:.12g}") for summand in traced_value.operands[0].value]
+                    )
+                    or "0"
                 )
             formula = f"{format_formula(traced_value, position)} = {numbers_text}"
         return Explanation(
             value,
             traced_value.name,
-            key,
+            row_key,
             operation=operation,
             formula=formula,
             rows=sum(child.rows or 1 for child in children) or None,
