@@ -138,10 +138,12 @@ def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
 
     ``prefix`` precedes the name of the section in the printed lines.
     """
-    text_by_section = {name: str(error) for name, error in dataset.errors.items()}
-    for name, error in text_by_section.items():
-        print_note(f"aatoolkit: {prefix}{name} failed: {error}")
-    return text_by_section
+    error_text_by_section = {
+        section_name: str(error) for section_name, error in dataset.errors.items()
+    }
+    for section_name, error in error_text_by_section.items():
+        print_note(f"aatoolkit: {prefix}{section_name} failed: {error}")
+    return error_text_by_section
 
 
 @command(
@@ -173,42 +175,47 @@ def read(args: Args) -> int:
                 raise ArgumentError(
                     "--csv, --table, --out and --require are of a SECTION; name it too"
                 )
-            options = project.scope_options(refresh=args.refresh)
+            scope_options = project.scope_options(refresh=args.refresh)
             json_output = None
             if args.json:
                 json_output = {
-                    "host": options.host,
-                    **{name: to_json_rows(getattr(options, name)) for name in FILTERS.values()},
-                    "untagged": options.untagged,
-                    "own_terms": [*options.own_terms],
-                    "days": [*options.days],
+                    "host": scope_options.host,
+                    **{
+                        table_name: to_json_rows(getattr(scope_options, table_name))
+                        for table_name in FILTERS.values()
+                    },
+                    "untagged": scope_options.untagged,
+                    "own_terms": [*scope_options.own_terms],
+                    "days": [*scope_options.days],
                 }
-            print_output(args, json_output, _iter_option_lines(options))
+            print_output(args, json_output, _iter_option_lines(scope_options))
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
-    name = args.table or next(iter(tables))
-    frame = tables[name].aa.require(args.require)
+    table_name = args.table or next(iter(tables))
+    frame = tables[table_name].aa.require(args.require)
     if format_name == "grid":
         show_frame(args, frame)
     else:
-        write_table(frame, name, format_name, args.out)
+        write_table(frame, table_name, format_name, args.out)
     if args.out is not None:
-        print_note(f"{counted(len(frame), 'row')} of {name}: {args.out}")
+        print_note(f"{counted(len(frame), 'row')} of {table_name}: {args.out}")
     print_note(
-        f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._availability_texts[name])}"
+        f"{table_name}: {counted(tables.rows[table_name], 'row')}, "
+        f"{visible(tables._availability_texts[table_name])}"
     )
     return 0
 
 
-def _iter_option_lines(options: ScopeOptions) -> Iterator[str]:
+def _iter_option_lines(scope_options: ScopeOptions) -> Iterator[str]:
     """Yield the lines that ``aatoolkit read HOST`` prints: the values that each filter may have."""
     for plural_name in FILTERS.values():
-        frame = getattr(options, plural_name)
+        frame = getattr(scope_options, plural_name)
         yield from (f"{plural_name}:", *format_grid(frame.columns, frame.to_numpy(object)), "")
-    for filter_name, count in options.untagged.items():
-        yield f"prompts without a {filter_name}: {'unknown' if count is None else count}"
-    yield f"own_terms: {', '.join(map(visible, options.own_terms))}"
-    yield f"days: {', '.join(map(str, options.days))}"
+    for filter_name, untagged_count in scope_options.untagged.items():
+        count_text = "unknown" if untagged_count is None else untagged_count
+        yield f"prompts without a {filter_name}: {count_text}"
+    yield f"own_terms: {', '.join(map(visible, scope_options.own_terms))}"
+    yield f"days: {', '.join(map(str, scope_options.days))}"
 
 
 @command(
@@ -230,12 +237,14 @@ def report(args: Args) -> int:
     with make_client(args).project(args.host, alias=args.alias) as project:
         dataset = project.read_all(choose_sections(args, project.client), scope)
     report_path = str(dataset.report(args.out, title=args.title))
-    errors = _print_errors(dataset)
+    error_text_by_section = _print_errors(dataset)
     print_output(
-        args, {"file": report_path, "sections": [*dataset], "errors": errors}, [report_path]
+        args,
+        {"file": report_path, "sections": [*dataset], "errors": error_text_by_section},
+        [report_path],
     )
     print_note(f"a report of {counted(len(dataset), 'section')} is in {report_path}")
-    return 1 if errors else 0
+    return 1 if error_text_by_section else 0
 
 
 @command(
@@ -265,41 +274,45 @@ def collect(args: Args) -> int:
     with make_client(args) as client:
         sections = choose_sections(args, client)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
-            folder = args.out / host / folder_name
+            host_folder = args.out / host / folder_name
             sections_to_read = [
-                name for name in sections if args.force or not (folder / name).is_dir()
+                section_name
+                for section_name in sections
+                if args.force or not (host_folder / section_name).is_dir()
             ]
             table_count = 0
-            errors = {}
+            error_text_by_section = {}
             for _, _, dataset in client._read_each_host(host, sections_to_read, scope):
                 for tables in dataset.values():
-                    folder.mkdir(parents=True, exist_ok=True)
-                    section_folder = folder / tables.section
+                    host_folder.mkdir(parents=True, exist_ok=True)
+                    section_folder = host_folder / tables.section
                     with write_folder_atomically(
                         section_folder, overwrite=args.force
                     ) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
-                errors = _print_errors(dataset, f"{host} ")
+                error_text_by_section = _print_errors(dataset, f"{host} ")
             host_rows.append(
                 {
                     "host": host,
-                    "folder": str(folder),
+                    "folder": str(host_folder),
                     "files": table_count,
                     "kept": len(sections) - len(sections_to_read),
-                    "errors": errors,
+                    "errors": error_text_by_section,
                 }
             )
-    summary_rows = ({**row, "errors": len(row["errors"])}.values() for row in host_rows)
+    summary_rows = (
+        {**host_row, "errors": len(host_row["errors"])}.values() for host_row in host_rows
+    )
     print_output(
         args,
         {"hosts": host_rows},
         format_grid(("host", "folder", "files", "kept", "failed"), summary_rows),
     )
-    if kept_section_count := sum(row["kept"] for row in host_rows):
+    if kept_section_count := sum(host_row["kept"] for host_row in host_rows):
         print_note(
             f"{counted(kept_section_count, 'section')} of today kept; --force reads and writes anew"
         )
-    return int(any(row["errors"] for row in host_rows))
+    return int(any(host_row["errors"] for host_row in host_rows))
 
 
 @command(
@@ -317,17 +330,20 @@ def cache(args: Args) -> int:
 
     if args.host is not None and not args.clear:
         raise ArgumentError("--host goes with --clear")
-    host = None if args.host is None else canonical_host(args.host)
-    removed_count = clear_cache(args.folder, host) if args.clear else 0
-    info = cache_info(args.folder)
-    hosts = [*map(vars, info.hosts)]
+    selected_host = None if args.host is None else canonical_host(args.host)
+    removed_count = clear_cache(args.folder, selected_host) if args.clear else 0
+    cache_status = cache_info(args.folder)
+    host_rows = [*map(vars, cache_status.hosts)]
     headers = ("origin", "host", "responses", "bytes", "oldest", "newest")
-    lines = format_grid(headers, ([host[name] for name in headers] for host in hosts))
-    json_output = {**vars(info), "hosts": hosts, "removed": removed_count}
+    lines = format_grid(
+        headers, ([host_row[header] for header in headers] for host_row in host_rows)
+    )
+    json_output = {**vars(cache_status), "hosts": host_rows, "removed": removed_count}
     print_output(args, json_output, () if args.clear else lines)
     clear_note = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
     print_note(
-        f"{clear_note}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}"
+        f"{clear_note}{counted(cache_status.responses, 'response')}, {cache_status.bytes:,} bytes "
+        f"in {cache_status.folder}"
     )
     return 0
 
@@ -339,9 +355,15 @@ def doctor(args: Args) -> int:
     headers = ("what", "good", "finding")
     mark_by_result = {True: "ok", False: "PROBLEM", None: "-"}
     lines = format_grid(
-        headers, ((check, mark_by_result[is_good], detail) for check, is_good, detail in diagnoses)
+        headers,
+        (
+            (check_name, mark_by_result[is_good], detail)
+            for check_name, is_good, detail in diagnoses
+        ),
     )
-    print_output(args, [dict(zip(headers, row, strict=True)) for row in diagnoses], lines)
+    print_output(
+        args, [dict(zip(headers, diagnosis, strict=True)) for diagnosis in diagnoses], lines
+    )
     return int(any(is_good is False for _, is_good, _ in diagnoses))
 
 
@@ -359,19 +381,24 @@ def _iter_diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
     token = read_token(args)
     yield "aatoolkit", True, aa.__version__
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
-    for name in _CORE_PACKAGES:
-        yield name, True, _installed_version(name)
-    for extra, packages in EXTRAS.items():
-        if absent_packages := ", ".join(name for name in packages if not _installed_version(name)):
-            remedy = f'without {absent_packages}: pip install "aatoolkit[{extra}]"'
-            yield f"extra {extra}", None, remedy
+    for package_name in _CORE_PACKAGES:
+        yield package_name, True, _installed_version(package_name)
+    for extra_name, package_names in EXTRAS.items():
+        if absent_packages := ", ".join(
+            package_name for package_name in package_names if not _installed_version(package_name)
+        ):
+            remedy = f'without {absent_packages}: pip install "aatoolkit[{extra_name}]"'
+            yield f"extra {extra_name}", None, remedy
         else:
-            versions = ", ".join(f"{name} {_installed_version(name)}" for name in packages)
-            yield f"extra {extra}", True, versions
+            versions_text = ", ".join(
+                f"{package_name} {_installed_version(package_name)}"
+                for package_name in package_names
+            )
+            yield f"extra {extra_name}", True, versions_text
     try:
-        info = cache_info()
-        size_text = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
-        yield "cache", True, f"{size_text} in {info.folder}"
+        cache_status = cache_info()
+        size_text = f"{counted(cache_status.responses, 'response')}, {cache_status.bytes:,} bytes"
+        yield "cache", True, f"{size_text} in {cache_status.folder}"
     except AAToolkitError as error:
         yield "cache", False, str(error)
     try:
@@ -441,11 +468,11 @@ def draft(args: Args) -> int:
         )
         if args.confirm:
             profile_draft.resume(args.out)
-        path = profile_draft.save(args.out)
+        profile_path = profile_draft.save(args.out)
         if args.confirm:
             profile_draft.confirm().ask(keep=lambda: profile_draft.save(args.out))
     json_output = {
-        "file": str(path),
+        "file": str(profile_path),
         "requests": len(profile_draft.requests),
         "sections": {
             section_name: section_draft.counts()
@@ -460,11 +487,13 @@ def draft(args: Args) -> int:
         for section_name in args.section or SECTIONS
         if section_name not in {*profile_draft, *profile_draft.errors}
     ]
-    summary = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
-    print_output(args, json_output, map(visible, summary.splitlines()))
+    summary_text = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
+    print_output(args, json_output, map(visible, summary_text.splitlines()))
     if undrafted_sections:
         print_note(f"not drafted: {', '.join(undrafted_sections)}; more --requests may show them")
-    print_note(f"the profile is in {path}; review it, and read with --profile {path}")
+    print_note(
+        f"the profile is in {profile_path}; review it, and read with --profile {profile_path}"
+    )
     section_errors = profile_draft.errors.keys() - {"combined"}  # a view, and no section
     return 1 if section_errors or profile_draft.stopped else 0
 
@@ -481,8 +510,11 @@ def check(args: Args) -> int:
         raise ArgumentError("name a profile with --profile FILE")
     with make_project(args) as project:
         profile_changes = aa.profile.check(project.client.profile, project)
-    rows = profile_changes.itertuples(index=False)
-    lines = (visible(f"{row.section}: {row.change} {row.path} ({row.count})") for row in rows)
+    change_rows = profile_changes.itertuples(index=False)
+    lines = (
+        visible(f"{change_row.section}: {change_row.change} {change_row.path} ({change_row.count})")
+        for change_row in change_rows
+    )
     print_output(args, to_json_rows(profile_changes), lines)
     print_note(
         counted(len(profile_changes), "change") if len(profile_changes) else "nothing changed"
@@ -504,11 +536,11 @@ def types(args: Args) -> int:
     from aatoolkit.sections import Profile, default_profile, typed_module
 
     profile = default_profile() if args.file is None else Profile.load(args.file)
-    module_source = typed_module(profile).encode()
+    module_bytes = typed_module(profile).encode()
     if args.out is None:
-        write_data(module_source)
+        write_data(module_bytes)
     else:
-        write_bytes(args.out, module_source)
+        write_bytes(args.out, module_bytes)
         print_note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
     return 0
 
@@ -549,13 +581,13 @@ def serve(args: Args) -> int:
         store = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
         raise ArgumentError(str(error)) from None
-    message = f"serving {', '.join(store.hosts)} at {{}} for {token_origin}; Ctrl-C stops it"
+    start_message = f"serving {', '.join(store.hosts)} at {{}} for {token_origin}; Ctrl-C stops it"
     try:
         service.run_server(
             service.Service(store, accounts),
             args.address,
             args.port,
-            on_ready=lambda base_url: print_note(message.format(base_url)),
+            on_ready=lambda base_url: print_note(start_message.format(base_url)),
         )
     except OSError as error:
         raise ArgumentError(
@@ -612,29 +644,29 @@ def record(args: Args) -> int:
     """
     from aatoolkit.study.files import STUDY_FILE
 
-    folder = args.dir
+    study_folder = args.dir
     study_fields = {"title": args.title, "description": args.description, "creators": args.creator}
-    errors = {}
+    error_text_by_section = {}
     with make_project(args) as project:
-        if not (folder / STUDY_FILE).exists():
-            study = aa.Study.create(folder, **study_fields)
+        if not (study_folder / STUDY_FILE).exists():
+            study = aa.Study.create(study_folder, **study_fields)
         elif any(study_fields.values()):
             raise ArgumentError(
-                f"there is a study in {folder}, and --title, --description and --creator are "
+                f"there is a study in {study_folder}, and --title, --description and --creator are "
                 "of a new one; leave them out to go on with it, or name another folder"
             )
         else:
-            study = aa.Study.resume(folder)
+            study = aa.Study.resume(study_folder)
         with study:
             recording_project = study.record(project)
             try:
                 recording_project.scope_options()
             except AAToolkitError as error:
-                errors["scope options"] = str(error)
+                error_text_by_section["scope options"] = str(error)
                 print_note(f"aatoolkit: scope options failed: {error}")
             sections = choose_sections(args, project.client)
             dataset = recording_project.read_all(sections, make_scope(args))
-            errors |= _print_errors(dataset)
+            error_text_by_section |= _print_errors(dataset)
     payloads = (tables.payload for tables in dataset.values())
     if cached_count := sum(payload is not None and payload.from_cache for payload in payloads):
         print_note(
@@ -643,8 +675,8 @@ def record(args: Args) -> int:
         )
     json_output = _study_as_json(study)
     print_output(args, {"digest": study.digest, **json_output}, _list_records(json_output))
-    print_note(f"the study is in {folder}; cite it by its digest, {study.digest}")
-    return 1 if errors else 0
+    print_note(f"the study is in {study_folder}; cite it by its digest, {study.digest}")
+    return 1 if error_text_by_section else 0
 
 
 @command(study_commands, "verify STUDY", _REPLAY_OPTION, JSON_OPTION)
@@ -654,20 +686,32 @@ def verify_study(args: Args) -> int:
     Exits with 1 if a file of the study was altered, removed or added.
     """
     study = _open_study(args.study)
-    result = study.verify(replay=args.replay)
-    output: dict[str, Any] = {}
+    verification = study.verify(replay=args.replay)
+    json_output: dict[str, Any] = {}
     with suppress(AAToolkitError):  # a damaged list of responses is one of the problems
-        output = _study_as_json(study)
-    problems = [*map(vars, result.problems)]
-    lines = [*_list_records(output), str(result.digest)] if result.ok else map(str, result.problems)
-    print_output(
-        args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines
+        json_output = _study_as_json(study)
+    problem_rows = [*map(vars, verification.problems)]
+    lines = (
+        [*_list_records(json_output), str(verification.digest)]
+        if verification.ok
+        else map(str, verification.problems)
     )
-    if result.ok:
+    print_output(
+        args,
+        {
+            "ok": verification.ok,
+            "digest": verification.digest,
+            "problems": problem_rows,
+            **json_output,
+        },
+        lines,
+    )
+    if verification.ok:
         print_note(
-            f"{counted(result.files, 'file')}, {counted(result.records, 'record')}: all as sealed"
+            f"{counted(verification.files, 'file')}, {counted(verification.records, 'record')}: "
+            "all as sealed"
         )
-    return 0 if result.ok else 1
+    return 0 if verification.ok else 1
 
 
 @command(study_commands, "diff STUDY OTHER", JSON_OPTION)
@@ -677,9 +721,9 @@ def diff(args: Args) -> int:
     Exits with 0 if nothing changed, and with 1 if something changed or a study was altered.
     """
     comparison = _open_study(args.study).diff(_open_study(args.other))
-    study_changes = json.loads(comparison.changes.to_json(orient="records"))
+    change_rows = json.loads(comparison.changes.to_json(orient="records"))
     lines = () if comparison.is_same else [str(comparison)]
-    print_output(args, {"same": comparison.same, "changes": study_changes}, lines)
+    print_output(args, {"same": comparison.same, "changes": change_rows}, lines)
     if comparison.is_same:
         print_note(_first_line(comparison))
     return 0 if comparison.is_same else 1
@@ -729,9 +773,13 @@ def rerun(args: Args) -> int:
 def publish(args: Args) -> int:
     """Write the tables of a study to a folder that others can read without this package."""
     study = _open_study(args.study)
-    options = pick_options(args, "redact", "excel", "csv", "responses", "licence", "overwrite")
-    publication = study.publish(args.out, **options)
-    written_paths = sorted(str(path) for path in publication.rglob("*") if path.is_file())
+    publish_options = pick_options(
+        args, "redact", "excel", "csv", "responses", "licence", "overwrite"
+    )
+    publication = study.publish(args.out, **publish_options)
+    written_paths = sorted(
+        str(published_path) for published_path in publication.rglob("*") if published_path.is_file()
+    )
     print_output(args, written_paths, written_paths)
     print_note(
         f"the publication is in {publication}; it cites the study by its digest, {study.digest}"
@@ -751,13 +799,19 @@ def _list_records(study_json: dict[str, Any]) -> Iterable[str]:
 
     ``study_json`` is the dict that `_study_as_json` returned.
     """
-    rows = [row | {"sha256": row["sha256"][:12]} for row in study_json["records"]]
-    return format_grid(rows[0], (row.values() for row in rows)) if rows else ()
+    record_rows = [
+        record_row | {"sha256": record_row["sha256"][:12]} for record_row in study_json["records"]
+    ]
+    return (
+        format_grid(record_rows[0], (record_row.values() for record_row in record_rows))
+        if record_rows
+        else ()
+    )
 
 
 def _study_as_json(study: aa.Study) -> dict[str, Any]:
     """Return a dict of JSON values on a study: its responses, and the hashes of its results."""
-    responses = [
+    response_rows = [
         {
             "request": record.name,
             "status": record.status,
@@ -767,7 +821,7 @@ def _study_as_json(study: aa.Study) -> dict[str, Any]:
         }
         for record in study.records
     ]
-    return {"records": responses, "results": study.results.hashes}
+    return {"records": response_rows, "results": study.results.hashes}
 
 
 # -- archives ----------------------------------------------------------------------------------
@@ -794,17 +848,20 @@ def add(args: Args) -> int:
         raise ArgumentError("name hosts, or give a file of them with --hosts")
     with make_client(args) as client:
         sections = choose_sections(args, client)
-        report = aa.Archive(args.dir).add(client, hosts, scope, sections, refresh=args.refresh)
-    failure_rows = to_json_rows(report.failures.replace("", None))
+        add_report = aa.Archive(args.dir).add(client, hosts, scope, sections, refresh=args.refresh)
+    failure_rows = to_json_rows(add_report.failures.replace("", None))
     report_fields = {
-        name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
+        field_name: getattr(add_report, field_name)
+        for field_name in ("run", "responses", "resumed", "skipped")
     }
     print_output(args, {**report_fields, "failures": failure_rows})
-    for row in failure_rows:
-        request_text = " ".join(filter(None, (row["host"], row["section"], row["scope"])))
-        print_note(f"aatoolkit: {visible(request_text)} failed: {row['message']}")
-    print_note(_first_line(report))
-    return 0 if report else 1
+    for failure_row in failure_rows:
+        request_text = " ".join(
+            filter(None, (failure_row["host"], failure_row["section"], failure_row["scope"]))
+        )
+        print_note(f"aatoolkit: {visible(request_text)} failed: {failure_row['message']}")
+    print_note(_first_line(add_report))
+    return 0 if add_report else 1
 
 
 def _open_archive(folder: str, profile: Path | None = None) -> aa.Archive:
@@ -852,11 +909,13 @@ def verify_archive(args: Args) -> int:
     """Check the files, responses and tables of an archive; exits with 1 if anything is wrong."""
     archive = _open_archive(args.dir, args.profile)
     verification = archive.verify(replay=args.replay)
-    problems = [{"table": table, "problem": problem} for table, problem in verification.problems]
-    lines = (visible(f"{table}: {problem}") for table, problem in verification.problems)
+    problem_rows = [
+        {"table": table_name, "problem": problem} for table_name, problem in verification.problems
+    ]
+    lines = (visible(f"{table_name}: {problem}") for table_name, problem in verification.problems)
     print_output(
         args,
-        {"ok": verification.ok, "responses": verification.responses, "problems": problems},
+        {"ok": verification.ok, "responses": verification.responses, "problems": problem_rows},
         lines,
     )
     print_note(_first_line(verification))
@@ -884,18 +943,18 @@ def tidy(args: Args) -> int:
     """
     archive = _open_archive(args.dir)
     if args.forget or args.before:
-        report = archive.forget([*args.forget] or None, before=args.before)
+        tidy_report = archive.forget([*args.forget] or None, before=args.before)
     else:
-        report = archive.compact(keep_hours=args.keep_hours)
+        tidy_report = archive.compact(keep_hours=args.keep_hours)
     json_output = {
-        "files": report.files,
-        "bytes": report.bytes,
-        "rows_removed": report.rows,
-        "hosts": report.hosts,
-        "busy": report.busy,
+        "files": tidy_report.files,
+        "bytes": tidy_report.bytes,
+        "rows_removed": tidy_report.rows,
+        "hosts": tidy_report.hosts,
+        "busy": tidy_report.busy,
     }
-    print_output(args, json_output, [_first_line(report)])
-    return 1 if report.busy else 0
+    print_output(args, json_output, [_first_line(tidy_report)])
+    return 1 if tidy_report.busy else 0
 
 
 # -- explanations ------------------------------------------------------------------------------
@@ -930,17 +989,21 @@ def explain(args: Args) -> int:
     """
     from aatoolkit.study.files import PACKED_STUDY_FILE
 
-    conditions = {}
+    value_by_column = {}
     for condition_text in args.where:
-        column, equals_sign, conditions[column] = condition_text.partition("=")
+        column, equals_sign, value_by_column[column] = condition_text.partition("=")
         if not (column and equals_sign):
             raise ArgumentError(f"{condition_text!r} is not NAME=VALUE")
-    row_selector = conditions or args.row
+    row_selector = value_by_column or args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
-    path = args.store
-    packed = args.store / PACKED_STUDY_FILE
-    is_archive = (path / "responses" / "_delta_log").is_dir()
-    store = aa.Archive(path) if is_archive else _open_study(packed if packed.is_file() else path)
+    store_path = args.store
+    packed_study_path = args.store / PACKED_STUDY_FILE
+    is_archive = (store_path / "responses" / "_delta_log").is_dir()
+    store = (
+        aa.Archive(store_path)
+        if is_archive
+        else _open_study(packed_study_path if packed_study_path.is_file() else store_path)
+    )
     explanation = store.explain(args.table, row_selector, args.column, host=args.host, scope=scope)
     if args.out is not None:
         write_bytes(args.out, _EXPLANATION_PAGE_TEMPLATE.format(explanation._repr_html_()).encode())

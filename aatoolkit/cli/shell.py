@@ -71,16 +71,21 @@ def format_usage_error(error: click.UsageError) -> str:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return "name a command"
     if isinstance(error, click.NoSuchOption):
-        name = error.option_name
-        if name in _ALL_OPTION_NAMES and isinstance(command, click.Group):
-            return f"option {name!r} belongs after the command, as in aatoolkit read HOST {name} …"
+        mistyped_name = error.option_name
+        if mistyped_name in _ALL_OPTION_NAMES and isinstance(command, click.Group):
+            example = f"aatoolkit read HOST {mistyped_name} …"
+            return f"option {mistyped_name!r} belongs after the command, as in {example}"
         option_names = [
             option_name for parameter in command.params for option_name in parameter.opts
         ]
-        suggestion = suggest_names(find_near_matches(name, option_names))
+        suggestion = suggest_names(find_near_matches(mistyped_name, option_names))
         # A word that resembles no option may be a token.
-        subject = f"option {name!r}" if suggestion or name in _ALL_OPTION_NAMES else "such option"
-        return f"there is no {subject}{suggestion and f'; {suggestion}'}"
+        option_phrase = (
+            f"option {mistyped_name!r}"
+            if suggestion or mistyped_name in _ALL_OPTION_NAMES
+            else "such option"
+        )
+        return f"there is no {option_phrase}{suggestion and f'; {suggestion}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
         suggestion = suggest_names(
             find_near_matches(error.command_name, command.commands),
@@ -88,9 +93,11 @@ def format_usage_error(error: click.UsageError) -> str:
         )
         return f"there is no such command; {suggestion}"
     if isinstance(error, click.BadParameter) and error.param is not None:
-        name = " ".join(filter(None, (error.param.opts[-1], error.param.metavar)))
+        mistyped_name = " ".join(filter(None, (error.param.opts[-1], error.param.metavar)))
         is_missing = isinstance(error, click.MissingParameter)
-        return f"{name} {'is required' if is_missing else _describe_values(error.param.type)}"
+        return (
+            f"{mistyped_name} {'is required' if is_missing else _describe_values(error.param.type)}"
+        )
     return "too many arguments" if "unexpected extra" in error.message else error.message
 
 
@@ -98,9 +105,11 @@ def _describe_values(click_type: Any) -> str:
     """Return a phrase on the values that an option accepts, such as "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
-    limit = "" if click_type.max is None else f" to {click_type.max}"
+    limit_text = "" if click_type.max is None else f" to {click_type.max}"
     is_integer = isinstance(click_type, click.IntRange)
-    return f"takes {'a whole number' if is_integer else 'a number'} from {click_type.min}{limit}"
+    return (
+        f"takes {'a whole number' if is_integer else 'a number'} from {click_type.min}{limit_text}"
+    )
 
 
 # -- how a command is declared -----------------------------------------------------------------
@@ -120,20 +129,24 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Convert the value of an option to a path, or to None for standard output (``-``)."""
         path = Path(value)
-        problem = ""
+        problem_text = ""
         folder = path if path.exists() else path.absolute().parent
         if value == "-" and not (self._is_folder or param.required):
             return None
         if path.exists() and path.is_dir() != self._is_folder:
-            actual, expected = ("a file", "a folder") if self._is_folder else ("a folder", "a file")
-            problem = f"{path} is {actual}; name {expected}"
+            actual_kind, expected_kind = (
+                ("a file", "a folder") if self._is_folder else ("a folder", "a file")
+            )
+            problem_text = f"{path} is {actual_kind}; name {expected_kind}"
         elif self._suffixes and path.suffix.lower() not in self._suffixes:
-            suffixes = ", ".join(self._suffixes)
-            problem = f"{path} does not end in one of {suffixes}, which says its format; rename it"
+            suffixes_text = ", ".join(self._suffixes)
+            problem_text = (
+                f"{path} does not end in one of {suffixes_text}, which says its format; rename it"
+            )
         elif not folder.exists():
-            problem = f"there is no folder {folder}; make it first"
-        if problem:
-            raise ArgumentError(problem)
+            problem_text = f"there is no folder {folder}; make it first"
+        if problem_text:
+            raise ArgumentError(problem_text)
         return path
 
 
@@ -319,8 +332,8 @@ def make_scope(args: Args) -> aa.Scope:
 
 def make_client(args: Args) -> aa.Client:
     """Create a client from options such as ``--base-url`` and ``--offline``."""
-    options = pick_options(args, "offline", "profile", "workers", "deadline")
-    return aa.Client(args.base_url, read_token(args), cache=not args.no_cache, **options)
+    client_options = pick_options(args, "offline", "profile", "workers", "deadline")
+    return aa.Client(args.base_url, read_token(args), cache=not args.no_cache, **client_options)
 
 
 def make_project(args: Args) -> aa.Project:
@@ -405,10 +418,12 @@ def format_grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterab
 
         yield as_text(pd.DataFrame(text_rows[1:], columns=header_row), DisplayOptions(details=()))
         return
-    widths = [max(map(len, column)) for column in zip(*text_rows, strict=True)]
+    column_widths = [max(map(len, column)) for column in zip(*text_rows, strict=True)]
     for row in text_rows:
-        cells_and_widths = zip(row, widths, strict=True)
-        yield "  ".join(f"{cell:{width}}" for cell, width in cells_and_widths).rstrip()
+        cells_and_widths = zip(row, column_widths, strict=True)
+        yield "  ".join(
+            f"{cell:{column_width}}" for cell, column_width in cells_and_widths
+        ).rstrip()
 
 
 def _format_cell(value: Any) -> str:
@@ -438,7 +453,7 @@ def choose_format(args: Args, out_path: Path | None = None) -> str:
     ArgumentError
         If options or the suffix contradict each other.
     """
-    format_names = [name for name in ("csv", "json") if vars(args)[name]]
+    format_names = [format_name for format_name in ("csv", "json") if vars(args)[format_name]]
     if out_path is not None:
         format_names.append(out_path.suffix.lower().removeprefix("."))
     if len({*format_names}) > 1:
@@ -447,16 +462,18 @@ def choose_format(args: Args, out_path: Path | None = None) -> str:
     return format_names[0] if format_names else "grid"
 
 
-def write_table(frame: pd.DataFrame, name: str, format_name: str, out_path: Path | None) -> None:
+def write_table(
+    frame: pd.DataFrame, table_name: str, format_name: str, out_path: Path | None
+) -> None:
     """Write a table in a format such as ``csv``, to a file or else to standard output."""
     from aatoolkit._util.files import write_bytes
 
     if format_name in _FILE_WRITER_BY_FORMAT:
         _FILE_WRITER_BY_FORMAT[format_name](frame, out_path)
     elif out_path is None:
-        write_data(_SERIALIZER_BY_FORMAT[format_name](frame, name))
+        write_data(_SERIALIZER_BY_FORMAT[format_name](frame, table_name))
     else:
-        write_bytes(out_path, _SERIALIZER_BY_FORMAT[format_name](frame, name))
+        write_bytes(out_path, _SERIALIZER_BY_FORMAT[format_name](frame, table_name))
 
 
 def to_json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

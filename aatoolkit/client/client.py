@@ -684,17 +684,20 @@ def _with_filters(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             "or give filters by name",
             parameter="scope",
         )
-    for name, value in filters.items():
-        if name in FILTERS and not isinstance(value, str) and not value:
+    for filter_name, filter_value in filters.items():
+        if filter_name in FILTERS and not isinstance(filter_value, str) and not filter_value:
             raise ScopeError(
-                f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
+                f"{filter_name}={filter_value!r} chooses no value; leave {filter_name} out to "
+                "read all",
+                parameter=filter_name,
             )
     merged_scope = (scope or Scope())._replace(**filters)
-    for name, filter_values in merged_scope._filters.items():
+    for filter_name, filter_values in merged_scope._filters.items():
         if UNTAGGED_LABEL in filter_values:
             raise ScopeError(
-                f"{UNTAGGED_LABEL!r} counts the prompts without a {name}; no filter finds those",
-                parameter=name,
+                f"{UNTAGGED_LABEL!r} counts the prompts without a {filter_name}; no filter finds "
+                "those",
+                parameter=filter_name,
                 unknown=(UNTAGGED_LABEL,),
             )
     return merged_scope
@@ -880,18 +883,18 @@ def read_token_file(file: Path, option_name: str) -> Secret:
     """
     from aatoolkit.http import Secret
 
-    reason = "it is no regular file"  # which might never end
+    problem_text = "it is no regular file"  # which might never end
     try:
         token_path = file.expanduser()
         if token_path.is_file() or not token_path.exists():
             with open(token_path, "rb") as stream:
                 return Secret(stream.read(_MAX_TOKEN_FILE_BYTES).decode())
     except (OSError, ValueError) as error:  # not text, or no path
-        reason = getattr(error, "strerror", None) or "it is not text"
+        problem_text = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.
     raise ArgumentError(
-        f"the token file that {option_name} names cannot be read ({reason}); check its path and "
-        "permissions",
+        f"the token file that {option_name} names cannot be read ({problem_text}); check its path "
+        "and permissions",
         argument="token",
     )
 

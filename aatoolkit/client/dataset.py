@@ -415,7 +415,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         }
 
     def __getitem__(self, host_or_key: str | HostScope) -> Dataset:
-        key = host_or_key
+        host_and_scope = host_or_key
         if isinstance(host_or_key, str) and host_or_key in self.hosts:
             if len(self.scopes) > 1:
                 raise ItemNotFound(
@@ -423,10 +423,10 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
                     f"collected[{host_or_key!r}, scope], with one of collected.scopes",
                     key=host_or_key,
                 )
-            key = host_or_key, self.scopes[0]
-        if not isinstance(key, str | tuple) or key not in self._items:
+            host_and_scope = host_or_key, self.scopes[0]
+        if not isinstance(host_and_scope, str | tuple) or host_and_scope not in self._items:
             raise item_not_found("dataset", host_or_key, self.hosts)
-        return self._items[key]
+        return self._items[host_and_scope]
 
     __contains__ = Mapping.__contains__  # the host alone will do
 
@@ -477,21 +477,27 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         section_tables = [dataset[section] for dataset in self.values() if section in dataset]
         if not section_tables:
             error_texts = [
-                f"; {error}" for (*_, name), error in self.errors.items() if name == section
+                f"; {error}"
+                for (*_, section_name), error in self.errors.items()
+                if section_name == section
             ]
-            section_names = dict.fromkeys(name for dataset in self.values() for name in dataset)
+            section_names = dict.fromkeys(
+                section_name for dataset in self.values() for section_name in dataset
+            )
             raise item_not_found("section", section, section_names, "".join(error_texts))
         frames = [
             with_context(tables.main if table is None else tables[table])
             for tables in section_tables
         ]
-        frame = concat(frames, ignore_index=True)
+        combined_frame = concat(frames, ignore_index=True)
         failed_hosts = [host for (host, _), dataset in self.items() if section in dataset.errors]
         if not failed_hosts:
-            return frame
-        metadata = metadata_of(frame)
-        columns = with_failed_responses(metadata.columns, len(failed_hosts), len(section_tables))
-        return attach_keeping_recipe(frame, replace(metadata, columns=columns))
+            return combined_frame
+        metadata = metadata_of(combined_frame)
+        metadata_by_column = with_failed_responses(
+            metadata.columns, len(failed_hosts), len(section_tables)
+        )
+        return attach_keeping_recipe(combined_frame, replace(metadata, columns=metadata_by_column))
 
     def _make_overview(self) -> Frame:
         """Return a DataFrame with one row per dataset: host, filters, number of rows, failures."""

@@ -46,31 +46,33 @@ def read_scope_options(host: str, payload: Payload, options: ReadingOptions) -> 
         unknown=[
             filter_name
             for filter_name, plural in FILTERS.items()
-            if not _has_list(built_tables[_TABLE_NAME_BY_PLURAL[plural]])
+            if not _has_value_list(built_tables[_TABLE_NAME_BY_PLURAL[plural]])
         ],
         **{plural: tables[table_name] for plural, table_name in _TABLE_NAME_BY_PLURAL.items()},
     )
-    scope_options.has_runs = _has_list(built_tables["scope_engines"], ("last_run_day",))
+    scope_options.has_runs = _has_value_list(built_tables["scope_engines"], ("last_run_day",))
     return scope_options
 
 
-def _has_list(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
-    """Return whether a response has the list from which the table of a filter's values is made.
+def _has_value_list(built_table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
+    """Return whether a response has the list of a filter's values, such as the list of topics.
 
-    The list must be empty, or its items must have the field of one of the columns ``column_names``,
-    by default of one of the key columns.
+    ``built_table`` is the table that was made from this list. An empty list counts. A list with
+    items counts only if these have the field of one of the columns ``column_names``; by default,
+    these are the key columns.
     """
-    table_rows = table.table_rows
+    table_rows = built_table.table_rows
     list_vector = table_rows.step_vectors[-2]
     if list_vector.types.isdisjoint((list, dict)):
         return False
     field_paths = [
-        table.table[column_name].source or "" for column_name in column_names or table.table.key
+        built_table.table[column_name].source or ""
+        for column_name in column_names or built_table.table.key
     ]
     has_field = any(
         table_rows.get_values(field_path)[0].types - {Missing} for field_path in field_paths
     )
-    return not any(list_vector.values) or (table.row_count > 0 and has_field)
+    return not any(list_vector.values) or (built_table.row_count > 0 and has_field)
 
 
 def _adapt_to_lists_of_texts(declared_section: Section, payload: Payload) -> Section:
@@ -84,11 +86,11 @@ def _adapt_to_lists_of_texts(declared_section: Section, payload: Payload) -> Sec
         # One that is no text, such as null, is reported as of a wrong type; the others are values.
         if str not in item_types or dict in item_types:
             return table
-        columns = (
+        adapted_columns = (
             replace(column, source=".") if column.name in table.key else column
             for column in table.columns
         )
-        return replace(table, columns=tuple(columns))
+        return replace(table, columns=tuple(adapted_columns))
 
     return Section(
         declared_section.name,
@@ -144,9 +146,9 @@ def register_completion() -> None:
             completion_type = "section"
             candidate_names = section_names(project)
         completions = [
-            SimpleCompletion(text=name, type=completion_type)
-            for name in candidate_names
-            if name.startswith(call_match[3])
+            SimpleCompletion(text=candidate_name, type=completion_type)
+            for candidate_name in candidate_names
+            if candidate_name.startswith(call_match[3])
         ]
         return {
             "completions": completions,

@@ -198,8 +198,11 @@ def check_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
     """
     if sections is None:
         return (profile or PROFILE).names or PROFILE.names
-    names = getattr(sections, "sections", sections)  # what holds them, such as a picker
-    return tuple(check_section(name, profile) for name in as_unique_list(names, str))
+    requested_names = getattr(sections, "sections", sections)  # what holds them, such as a picker
+    return tuple(
+        check_section(section_name, profile)
+        for section_name in as_unique_list(requested_names, str)
+    )
 
 
 def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[T]:
@@ -219,8 +222,8 @@ def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[
 
 def check_section(section: str, profile: Profile | None) -> str:
     """Return ``section`` unchanged if there is a section of this name; else raise `ScopeError`."""
-    all_names = section_names(profile)
-    if isinstance(section, str) and section in all_names:
+    known_section_names = section_names(profile)
+    if isinstance(section, str) and section in known_section_names:
         return section
     if str(section).replace("-", "_") == SCOPE_OPTIONS:
         raise ScopeError(
@@ -228,7 +231,7 @@ def check_section(section: str, profile: Profile | None) -> str:
             "aatoolkit read HOST prints it",
             parameter="section",
         )
-    raise make_unknown_name_error("section", section, all_names)
+    raise make_unknown_name_error("section", section, known_section_names)
 
 
 def read_by_filter_value(
@@ -266,11 +269,15 @@ def _warn_if_equal_counts(section: str, filter_name: str, frames: Sequence[pd.Da
     ``frames`` has one DataFrame for each value of the filter.
     """
     aggregation_rules = frames[0].aa.codebook["aggregation"]
-    counts = [
+    counts_of_frames = [
         frame.reindex(columns=aggregation_rules.index[aggregation_rules.eq("sum")])
         for frame in frames
     ]
-    if len(frames) > 1 and counts[0].gt(0).any(axis=None) and all(map(counts[0].equals, counts)):
+    if (
+        len(frames) > 1
+        and counts_of_frames[0].gt(0).any(axis=None)
+        and all(map(counts_of_frames[0].equals, counts_of_frames))
+    ):
         warn(
             f"{section} has the same counts for all {len(frames)} values of the filter "
             f"{filter_name}, which may not apply to it: a sum over {filter_name} would count "
@@ -283,7 +290,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
 
     The value, such as ``chatgpt``, becomes the first column of each table.
     """
-    first_tables = next(iter(tables_by_value.values()))
+    tables_of_first_value = next(iter(tables_by_value.values()))
     table_names = list(
         dict.fromkeys(table_name for tables in tables_by_value.values() for table_name in tables)
     )
@@ -292,7 +299,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
         for table_name in ("extra", "availability", "drift", "hints")
     }
     return Tables(
-        first_tables.section,
+        tables_of_first_value.section,
         {
             table_name: partial(_concat_frames, filter_name, table_name, tables_by_value)
             for table_name in table_names
@@ -310,7 +317,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
             for table_name in table_names
         },
         **frame_functions,
-        declaration=first_tables.declaration,
+        declaration=tables_of_first_value.declaration,
         drafted=any(tables.drafted for tables in tables_by_value.values()),
     )
 
@@ -327,20 +334,24 @@ def _concat_frames(
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_keeping_recipe
 
-    frames = {
+    frame_by_value = {
         value: tables[table_name]
         for value, tables in tables_by_value.items()
         if table_name in tables
     }
-    has_filter_column = any(filter_name in frame.columns for frame in frames.values())
+    has_filter_column = any(filter_name in frame.columns for frame in frame_by_value.values())
     value_column = f"filter_{filter_name}" if has_filter_column else filter_name
-    labelled_frames = [with_constant(frame, value_column, value) for value, frame in frames.items()]
-    combined_frame = concat(labelled_frames, ignore_index=True)
-    key_columns = {metadata_of(frame).key for frame in frames.values()}
-    if len(key_columns) > 1:
+    frames_with_value_column = [
+        with_constant(frame, value_column, value) for value, frame in frame_by_value.items()
+    ]
+    combined_frame = concat(frames_with_value_column, ignore_index=True)
+    distinct_keys = {metadata_of(frame).key for frame in frame_by_value.values()}
+    if len(distinct_keys) > 1:
         return combined_frame
-    key = unique_key(combined_frame, (value_column, *key_columns.pop()))
-    return attach_keeping_recipe(combined_frame, replace(metadata_of(combined_frame), key=key))
+    combined_key = unique_key(combined_frame, (value_column, *distinct_keys.pop()))
+    return attach_keeping_recipe(
+        combined_frame, replace(metadata_of(combined_frame), key=combined_key)
+    )
 
 
 def _format_availability(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
@@ -354,24 +365,25 @@ def _format_availability(table_name: str, tables_by_value: Mapping[str, Tables])
     }
     if len({*phrase_by_value.values()}) == 1:
         return next(iter(phrase_by_value.values()))
-    partial_values = ", ".join(
+    incomplete_values_text = ", ".join(
         value for value, phrase in phrase_by_value.items() if not phrase.startswith("available")
     )
-    has_values = any(
+    has_measured_values = any(
         phrase.startswith(("available", "partial")) for phrase in phrase_by_value.values()
     )
-    return f"{'partial' if has_values else 'unavailable'} (a part is missing for {partial_values})"
+    status = "partial" if has_measured_values else "unavailable"
+    return f"{status} (a part is missing for {incomplete_values_text})"
 
 
 def _concat_listings(
     filter_name: str, tables_by_value: Mapping[str, Tables], listing_name: str
 ) -> pd.DataFrame:
     """Concatenate the ``extra``, or another listing, of the tables read for each filter value."""
-    value_frames = (
+    frames_with_value_column = (
         getattr(tables, listing_name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
     )
-    combined_frame: pd.DataFrame = pd.concat(value_frames, ignore_index=True)
+    combined_frame: pd.DataFrame = pd.concat(frames_with_value_column, ignore_index=True)
     return combined_frame
 
 
@@ -380,29 +392,30 @@ def read_combined(payload: Payload, reading_options: ReadingOptions) -> Dataset:
 
     If no sections are found in it, tables are inferred from the whole response.
     """
-    payloads = split_by_section(payload, section_names(reading_options.profile))
-    if not payloads:
+    payload_by_section = split_by_section(payload, section_names(reading_options.profile))
+    if not payload_by_section:
         draft_options = replace(
             reading_options, profile=reading_options.profile or Profile("undescribed")
         )
         return Dataset({"combined": draft_options.tables("combined", payload)})
     response_getters = (
-        (name, partial(replace, section_payload)) for name, section_payload in payloads.items()
+        (section_name, partial(replace, section_payload))
+        for section_name, section_payload in payload_by_section.items()
     )
     return build_dataset(response_getters, reading_options.tables)
 
 
-def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
+def split_by_section(payload: Payload, searched_names: Iterable[str]) -> dict[str, Payload]:
     """Split a response that has all sections into one response per section.
 
-    Sections are found by their ``names``, at any level of the JSON document. The result is a dict
-    by section; it is empty if fewer than two sections are found.
+    Sections are found by their ``searched_names``, at any level of the JSON document. The result is
+    a dict by section; it is empty if fewer than two sections are found.
     """
-    known_names = frozenset(names)
+    known_section_names = frozenset(searched_names)
     content_by_section = max(
         (
-            _find_sections_in(container, known_names)
-            for container in _iter_containers(payload.json, len(known_names))
+            _find_sections_in(container, known_section_names)
+            for container in _iter_containers(payload.json, len(known_section_names))
         ),
         key=len,
         default={},
@@ -434,19 +447,25 @@ def _iter_containers(document: Any, max_list_length: int) -> Iterator[Any]:
         ]
 
 
-def _find_sections_in(container: Any, names: Set[str]) -> dict[str, Any]:
+def _find_sections_in(container: Any, searched_names: Set[str]) -> dict[str, Any]:
     """Return the sections that are directly in a JSON object or list, as a dict by name.
 
-    They are fields of the object that have one of ``names``, or items of the list whose field
-    ``section`` is one of them.
+    They are fields of the object that have one of ``searched_names``, or items of the list whose
+    field ``section`` is one of them.
     """
     if isinstance(container, dict):
-        return {name: section_value for name, section_value in container.items() if name in names}
-    objects = [element for element in container if isinstance(element, dict)]
-    named_objects = [
-        (element["section"], element) for element in objects if element.get("section") in names
+        return {
+            section_name: section_value
+            for section_name, section_value in container.items()
+            if section_name in searched_names
+        }
+    json_objects = [element for element in container if isinstance(element, dict)]
+    name_object_pairs = [
+        (element["section"], element)
+        for element in json_objects
+        if element.get("section") in searched_names
     ]
-    return dict(named_objects) if len(dict(named_objects)) == len(named_objects) else {}
+    return dict(name_object_pairs) if len(dict(name_object_pairs)) == len(name_object_pairs) else {}
 
 
 def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> Dataset:
@@ -488,11 +507,14 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
     """
     from aatoolkit.frame.parquet import read_section
 
-    path = Path(folder)
+    folder_path = Path(folder)
     section_folders = [
         candidate_folder.resolve()
         # A name may be too long for the functions of `Path`.
-        for candidate_folder in (path, *(sorted(path.glob("*")) if os.path.isdir(path) else ()))
+        for candidate_folder in (
+            folder_path,
+            *(sorted(folder_path.glob("*")) if os.path.isdir(folder_path) else ()),
+        )
         if os.path.isfile(candidate_folder / "_extra.parquet")
     ]
     if not section_folders:
@@ -510,18 +532,20 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
 
 
 def _tables_from_files(
-    options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
+    reading_options: ReadingOptions,
+    section_name: str,
+    files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]],
 ) -> Tables:
-    """Create the `Tables` of the section ``name`` from the content of its Parquet files.
+    """Create the `Tables` of the section ``section_name`` from the content of its Parquet files.
 
     ``files`` are two dicts by table name. The first has the DataFrames. The second has Arrow tables
     that say where in the JSON response each value was.
     """
     frames, provenance_tables = files
     metadata_by_table = {
-        table: metadata_and_responses(frame)[0]
-        for table, frame in frames.items()
-        if table[0] != "_"
+        table_name: metadata_and_responses(frame)[0]
+        for table_name, frame in frames.items()
+        if table_name[0] != "_"
     }
     response_source = next(
         (metadata.sources[0] for metadata in metadata_by_table.values() if metadata.sources),
@@ -533,20 +557,20 @@ def _tables_from_files(
         fetched_at=datetime.now(UTC),
         scope=None if response_source.scope is None else Scope._from_query(response_source.scope),
     )
-    tables = call_without_warnings(options.tables, name, payload)
+    tables = call_without_warnings(reading_options.tables, section_name, payload)
     if metadata_by_table.keys() != tables.keys():
         raise PayloadError(
-            f"the files of {name} were made with another profile: they have "
+            f"the files of {section_name} were made with another profile: they have "
             f"{', '.join(metadata_by_table)}, and it gives {', '.join(tables)}; give profile="
         )
     loaded_response = LoadedResponse(response_source, None, lambda _: tables)
     tables.payload = None
     tables._origin = tables._origin._replace(responses=[loaded_response])
-    for table in tables:
-        tables._frames[table] = attach(
-            frames[table], metadata_by_table[table], responses=[loaded_response]
+    for table_name in tables:
+        tables._frames[table_name] = attach(
+            frames[table_name], metadata_by_table[table_name], responses=[loaded_response]
         )
-        tables.rows[table] = len(frames[table])
+        tables.rows[table_name] = len(frames[table_name])
     other_frames = {
         file_stem[1:]: frame
         for file_stem, frame in frames.items()

@@ -99,12 +99,12 @@ class PlannedCells:
         """The reasons why rows are missing in the frame, e.g. as a host is not connected."""
         if self.groups.constant_keys & {"host", *CONTEXT_COLUMNS, *FILTERS}:
             return []  # they would be groups of their own
-        columns = self.metadata.columns
+        metadata_by_column = self.metadata.columns
         return [
             *dict.fromkeys(
                 availability
                 for name in self.plan.inputs
-                for availability in columns[name].absence_reasons
+                for availability in metadata_by_column[name].absence_reasons
             )
         ]
 
@@ -114,24 +114,28 @@ class PlannedCells:
         groups = self.groups
         has_number = self.cells.has_number
         rule = plan.rule
-        values = self.frame[plan.inputs[0]]
+        column_values = self.frame[plan.inputs[0]]
         is_undefined = np.zeros(len(groups), bool)
         if rule.rule == "sum":
-            return sum_by_group(values, has_number, groups, plan.column), is_undefined
+            return sum_by_group(column_values, has_number, groups, plan.column), is_undefined
         if rule.rule == "count":
-            return numbers_to_nullable(groups.count(has_number), values), is_undefined
+            return numbers_to_nullable(groups.count(has_number), column_values), is_undefined
         if rule.rule not in ("mean", "ratio"):
-            return pick_by_group(values, has_number, groups, rule.rule), is_undefined
-        floats = as_floats(values)
-        weights = as_floats(self.frame[plan.inputs[1]]) if plan.inputs[1:] else np.ones(len(floats))
+            return pick_by_group(column_values, has_number, groups, rule.rule), is_undefined
+        column_floats = as_floats(column_values)
+        weights = (
+            as_floats(self.frame[plan.inputs[1]])
+            if plan.inputs[1:]
+            else np.ones(len(column_floats))
+        )
         numerators = float_sum_by_group(
-            floats if rule.over else floats * weights, has_number, groups
+            column_floats if rule.over else column_floats * weights, has_number, groups
         )
         denominators = float_sum_by_group(weights, has_number, groups)
         if plan.response_totals is not None:
             denominators = plan.response_totals.sum_by_group(weights, has_number, groups)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = numbers_to_nullable(numerators / denominators, values)
+            ratios = numbers_to_nullable(numerators / denominators, column_values)
         return ratios, (groups.count(has_number) > 0) & (denominators == 0)
 
 
@@ -165,12 +169,13 @@ def aggregate(
 ) -> pd.DataFrame:
     """Return one row per group, with each column aggregated; see ``df.aa.aggregate``."""
     flat_frame = flatten_index(frame)
-    planned_columns = plan_cells(flat_frame, by, columns, rules, observed)
-    metadata = planned_columns[0].metadata
-    groups = planned_columns[0].groups
+    planned_cells_of_columns = plan_cells(flat_frame, by, columns, rules, observed)
+    metadata = planned_cells_of_columns[0].metadata
+    groups = planned_cells_of_columns[0].groups
     partial_periods = find_partial_periods(flat_frame, by, groups, metadata)
     repeated_tables = {
-        metadata.columns[planned_cells.plan.column].table for planned_cells in planned_columns
+        metadata.columns[planned_cells.plan.column].table
+        for planned_cells in planned_cells_of_columns
     } & {*metadata.repeated_tables}
     # A row of such a table may count in several groups.
     duplicates = Duplicates(flat_frame, metadata, groups)
@@ -180,46 +185,66 @@ def aggregate(
         if len(groups) > 1 and duplicates.is_in_several_groups(table)
     )
     result_columns: dict[Any, pd.Series] = dict(groups.keys.items())
-    new_metadata = {str(name): metadata.columns[str(name)] for name in result_columns}
-    for planned_cells in planned_columns:
-        values, availability, extra_columns = _aggregate_column(
+    new_metadata_by_column = {
+        str(column_name): metadata.columns[str(column_name)] for column_name in result_columns
+    }
+    for planned_cells in planned_cells_of_columns:
+        aggregate_values, availability, extra_columns = _aggregate_column(
             planned_cells, partial_periods, skip_missing, status or bool(partial_periods)
         )
-        name = planned_cells.plan.column
-        source_column = metadata.columns[name]
+        column_name = planned_cells.plan.column
+        source_column = metadata.columns[column_name]
         kind_column = planned_cells.plan.rule.within
         if kind_column and kind_column not in result_columns:
-            has_value = (flat_frame[name].notna() & flat_frame[kind_column].notna()).to_numpy(bool)
+            has_value = (
+                flat_frame[column_name].notna() & flat_frame[kind_column].notna()
+            ).to_numpy(bool)
             result_columns[kind_column] = pick_by_group(
                 flat_frame[kind_column], has_value, groups, "last"
             )
-            new_metadata[kind_column] = metadata.columns[kind_column]
+            new_metadata_by_column[kind_column] = metadata.columns[kind_column]
         declared_name = planned_cells.plan.declared_name or (
             source_column.declared_name if source_column.table in tables_across_groups else None
         )
-        column = ColumnMetadata(declared_name, availability, caution=planned_cells.plan.caution)
-        if (status_column := f"{name}_{STATUS_NAME}") in extra_columns:
-            statuses = pd.DataFrame(extra_columns).filter(like=f"_{STATUS_NAME}")
-            key_metadata = FrameMetadata(new_metadata)
-            statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
-            has_missing = statuses[status_column].isna().any()  # of a number nothing is stated
+        aggregate_metadata = ColumnMetadata(
+            declared_name, availability, caution=planned_cells.plan.caution
+        )
+        if (status_column := f"{column_name}_{STATUS_NAME}") in extra_columns:
+            status_frame = pd.DataFrame(extra_columns).filter(like=f"_{STATUS_NAME}")
+            key_metadata = FrameMetadata(new_metadata_by_column)
+            statements = tuple(
+                row_statements(status_frame, status_column, groups.keys, key_metadata)
+            )
+            has_missing = status_frame[status_column].isna().any()  # of a number nothing is stated
             default_availability = Availability() if has_missing else statements[0].availability
-            column = replace(column, statements=statements, rest_availability=default_availability)
+            aggregate_metadata = replace(
+                aggregate_metadata, statements=statements, rest_availability=default_availability
+            )
         absence_reasons = () if planned_cells.absence_reasons else source_column.absence_reasons
-        new_metadata |= {
-            name: column.with_absences(*absence_reasons),
+        new_metadata_by_column |= {
+            column_name: aggregate_metadata.with_absences(*absence_reasons),
             **dict.fromkeys(extra_columns, MEASURED_COLUMN),
         }
-        result_columns |= {name: values, **extra_columns}
-    key = tuple(str(name) for name in groups.keys.columns)
-    result = pd.DataFrame(result_columns, index=groups.keys.index)
-    result = show_as(result, display_options_of(result))
-    table_keys = dict.fromkeys(
-        sorted({column.table for column in new_metadata.values()} - {""}), key
+        result_columns |= {column_name: aggregate_values, **extra_columns}
+    key_columns = tuple(str(column_name) for column_name in groups.keys.columns)
+    result_frame = pd.DataFrame(result_columns, index=groups.keys.index)
+    result_frame = show_as(result_frame, display_options_of(result_frame))
+    key_by_table = dict.fromkeys(
+        sorted(
+            {column_metadata.table for column_metadata in new_metadata_by_column.values()} - {""}
+        ),
+        key_columns,
     )
-    table_keys |= dict.fromkeys(tables_across_groups, (SEVERAL_GROUPS_PLACEHOLDER,))
+    key_by_table |= dict.fromkeys(tables_across_groups, (SEVERAL_GROUPS_PLACEHOLDER,))
     return attach(
-        result, FrameMetadata(new_metadata, key, metadata.sources, table_keys, tables_across_groups)
+        result_frame,
+        FrameMetadata(
+            new_metadata_by_column,
+            key_columns,
+            metadata.sources,
+            key_by_table,
+            tables_across_groups,
+        ),
     )
 
 
@@ -242,15 +267,15 @@ def _aggregate_column(
     cells = planned_cells.cells
     used_counts = groups.count(cells.has_number)
     expected_counts = planned_cells.expected_row_counts
-    totals = plan.response_totals
+    response_totals = plan.response_totals
     is_complete = (expected_counts > 0) & (used_counts == expected_counts)
-    is_quotient = plan.rule.rule in ("ratio", "mean")
-    has_number = used_counts > 0 if skip_missing or is_quotient else is_complete
-    if totals is not None and not skip_missing:
-        has_number = has_number & (totals.absent_counts == 0)
-    values, is_undefined = planned_cells.aggregate_by_group()
+    has_quotient_rule = plan.rule.rule in ("ratio", "mean")
+    has_number = used_counts > 0 if skip_missing or has_quotient_rule else is_complete
+    if response_totals is not None and not skip_missing:
+        has_number = has_number & (response_totals.absent_counts == 0)
+    aggregate_values, is_undefined = planned_cells.aggregate_by_group()
     has_number = has_number & ~is_undefined
-    codes, availabilities = groups.combine_availability(cells)
+    availability_codes, availabilities = groups.combine_availability(cells)
     # A group without a used row is unavailable, even where other cells are partial.
     unused_availabilities = [
         replace(availability, status=Status.UNAVAILABLE)
@@ -258,22 +283,28 @@ def _aggregate_column(
         else availability
         for availability in availabilities
     ]
-    codes = np.where(used_counts > 0, codes, codes + len(availabilities))
+    availability_codes = np.where(
+        used_counts > 0, availability_codes, availability_codes + len(availabilities)
+    )
     availabilities = [*availabilities, *unused_availabilities]
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
     code_by_new_availability: dict[Availability, int] = {}
-    lacks_value = np.array(
+    lacks_value_by_group = np.array(
         [availability.reason == NO_VALUE_AVAILABILITY.reason for availability in availabilities],
         bool,
-    )[codes]
-    has_further_reason = lacks_value if totals is None else lacks_value | (totals.absent_counts > 0)
+    )[availability_codes]
+    has_further_reason = (
+        lacks_value_by_group
+        if response_totals is None
+        else lacks_value_by_group | (response_totals.absent_counts > 0)
+    )
     has_further_reason = has_further_reason | bool(planned_cells.absence_reasons)
     availability_count = len(availabilities)
-    for i in sorted({*np.flatnonzero(has_further_reason).tolist(), *partial_periods}):
-        availability = availabilities[codes[i]]
-        if lacks_value[i]:
-            missing_count = int(expected_counts[i] - used_counts[i])
-            row_count = int(expected_counts[i])
+    for group_position in sorted({*np.flatnonzero(has_further_reason).tolist(), *partial_periods}):
+        availability = availabilities[availability_codes[group_position]]
+        if lacks_value_by_group[group_position]:
+            missing_count = int(expected_counts[group_position] - used_counts[group_position])
+            row_count = int(expected_counts[group_position])
             verb = "has" if missing_count == 1 else "have"
             missing_reason = f"{missing_count:,} of {row_count:,} rows {verb} no value"
             availability = replace(
@@ -281,17 +312,23 @@ def _aggregate_column(
                 reason=missing_reason if missing_count < row_count else "no row has a value",
             )
         added_availabilities = [*planned_cells.absence_reasons]
-        if totals is not None and totals.absent_counts[i]:
-            missing_reason = (
-                f"{totals.absent_counts[i]} of {totals.counts[i]} responses have no row of it"
-            )
+        if response_totals is not None and response_totals.absent_counts[group_position]:
+            absent_count = response_totals.absent_counts[group_position]
+            response_count = response_totals.counts[group_position]
+            missing_reason = f"{absent_count} of {response_count} responses have no row of it"
             added_availabilities.append(Availability(Status.UNKNOWN, Cause.NO_ROW, missing_reason))
         availability = combine([availability, *added_availabilities])
-        is_unknown = availability.status == Status.UNKNOWN and not has_number[i]
-        if i in partial_periods and availability.status not in EMPTY and not is_unknown:
-            reason = combine_reasons((availability.reason, partial_periods[i][1]))
-            availability = replace(availability, status=Status.PARTIAL, reason=reason)
-        codes[i] = code_by_new_availability.setdefault(
+        is_unknown = availability.status == Status.UNKNOWN and not has_number[group_position]
+        if (
+            group_position in partial_periods
+            and availability.status not in EMPTY
+            and not is_unknown
+        ):
+            combined_reason = combine_reasons(
+                (availability.reason, partial_periods[group_position][1])
+            )
+            availability = replace(availability, status=Status.PARTIAL, reason=combined_reason)
+        availability_codes[group_position] = code_by_new_availability.setdefault(
             availability, availability_count + len(code_by_new_availability)
         )
     availabilities += code_by_new_availability
@@ -309,10 +346,14 @@ def _aggregate_column(
         if groups.keys.columns.empty or input_availability.status in EMPTY
         else NO_ROW_AVAILABILITY
     )
-    codes = np.where(has_number & ~is_complete, codes + len(availabilities), codes)
-    zero_divisor = is_undefined & (groups.count(cells.is_complete) == expected_counts) & is_complete
-    codes = np.where(zero_divisor, 2 * len(availabilities), codes)
-    codes = np.where(groups.sizes > 0, codes, 2 * len(availabilities) + 1)
+    availability_codes = np.where(
+        has_number & ~is_complete, availability_codes + len(availabilities), availability_codes
+    )
+    has_zero_denominator = (
+        is_undefined & (groups.count(cells.is_complete) == expected_counts) & is_complete
+    )
+    availability_codes = np.where(has_zero_denominator, 2 * len(availabilities), availability_codes)
+    availability_codes = np.where(groups.sizes > 0, availability_codes, 2 * len(availabilities) + 1)
     partial_availabilities = [
         replace(availability, status=Status.PARTIAL) for availability in availabilities
     ]
@@ -326,38 +367,42 @@ def _aggregate_column(
     for code, cell_availability in enumerate(cells.availabilities):
         if cell_availability.status == Status.NOT_APPLICABLE and cell_availability.cause:
             for affected_group in np.flatnonzero(groups.count(cells.codes == code)):
-                availability = all_availabilities[codes[affected_group]]
+                availability = all_availabilities[availability_codes[affected_group]]
                 if availability.status == Status.PARTIAL:
-                    codes[affected_group] = len(all_availabilities)
-                    reason = combine_reasons((availability.reason, cell_availability.reason))
-                    all_availabilities.append(replace(availability, reason=reason))
+                    availability_codes[affected_group] = len(all_availabilities)
+                    combined_reason = combine_reasons(
+                        (availability.reason, cell_availability.reason)
+                    )
+                    all_availabilities.append(replace(availability, reason=combined_reason))
     coverages = np.divide(
         planned_cells.covered_row_counts,
         expected_counts,
         out=np.full(len(groups), np.nan),
         where=expected_counts > 0,
     )
-    for i, (day_coverage, _) in partial_periods.items():
-        coverages[i] *= day_coverage
+    for group_position, (day_fraction, _) in partial_periods.items():
+        coverages[group_position] *= day_fraction
     used_availabilities = dict.fromkeys(
-        all_availabilities[code] for code in np.unique(codes).tolist()
+        all_availabilities[code] for code in np.unique(availability_codes).tolist()
     )
     availability = combine(used_availabilities) if used_availabilities else no_rows_availability
-    values = values.where(has_number)
+    aggregate_values = aggregate_values.where(has_number)
     coverage = pd.Series(pd.array(coverages, dtype="Float64"))
-    has_number = values.notna().to_numpy(bool)
+    has_number = aggregate_values.notna().to_numpy(bool)
     is_partial = skip_missing or bool((coverage[has_number] < 1).any())
     extra_columns = {f"{plan.column}{COVERAGE_SUFFIX}": coverage} if is_partial else {}
     if len(used_availabilities) < 2 and not has_statuses:
-        return values, availability, extra_columns
-    statuses = status_columns(all_availabilities, codes, f"{plan.column}_{STATUS_NAME}")
-    is_unknown_group = CellStatuses(all_availabilities, codes, has_number).has_status(
+        return aggregate_values, availability, extra_columns
+    status_frame = status_columns(
+        all_availabilities, availability_codes, f"{plan.column}_{STATUS_NAME}"
+    )
+    is_unknown_group = CellStatuses(all_availabilities, availability_codes, has_number).has_status(
         Status.UNKNOWN
     )
-    statuses[has_number & is_unknown_group] = None
-    if has_statuses or (not is_unknown_group.all() and len(statuses.drop_duplicates()) > 1):
-        extra_columns |= {str(column): statuses[column] for column in statuses}
-    return values, availability, extra_columns
+    status_frame[has_number & is_unknown_group] = None
+    if has_statuses or (not is_unknown_group.all() and len(status_frame.drop_duplicates()) > 1):
+        extra_columns |= {str(column): status_frame[column] for column in status_frame}
+    return aggregate_values, availability, extra_columns
 
 
 def cells_of_plan(
@@ -369,14 +414,15 @@ def cells_of_plan(
     applicable".
     """
 
-    def is_zero(name: str, row_mask: Mask) -> Mask:
-        values = as_floats(frame[name])
+    def is_zero(column_name: str, row_mask: Mask) -> Mask:
+        column_floats = as_floats(frame[column_name])
         # A zero that may be no measurement counts as nothing only beside other numbers.
         row_mask = (
             row_mask
-            | cells.has_status(Status.UNKNOWN) & (groups.count(values > 0) > 0)[groups.row_codes]
+            | cells.has_status(Status.UNKNOWN)
+            & (groups.count(column_floats > 0) > 0)[groups.row_codes]
         )
-        is_zero_number: Mask = row_mask & (values == 0)
+        is_zero_number: Mask = row_mask & (column_floats == 0)
         return is_zero_number
 
     rule = column_plan.rule
@@ -384,8 +430,8 @@ def cells_of_plan(
         combine_cells, (statuses_of(frame, name, metadata) for name in column_plan.inputs)
     )
     # In a group without any number, a missing number of which the response says why keeps that.
-    has_numbers = (groups.count(cells.has_number) > 0)[groups.row_codes]
-    is_unexplained = ~cells.has_number & (has_numbers | ~cells.has_status(*EMPTY))
+    is_group_with_numbers = (groups.count(cells.has_number) > 0)[groups.row_codes]
+    is_unexplained = ~cells.has_number & (is_group_with_numbers | ~cells.has_status(*EMPTY))
     is_unreported = cells.is_unreported
     if is_unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without
@@ -402,9 +448,13 @@ def cells_of_plan(
         )
         cells = cells.exclude(is_zero_total & is_unexplained, ZERO_DENOMINATOR_REASON)
     if rule.among and rule.among[0] in frame.columns:
-        kind_column, *kinds = rule.among
+        kind_column, *counted_kinds = rule.among
         has_kind = statuses_of(frame, kind_column, metadata).has_number
-        is_unlisted = has_kind & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
+        is_unlisted = (
+            has_kind & ~frame[kind_column].isin(counted_kinds).to_numpy(bool)
+            if counted_kinds
+            else None
+        )
         is_uncounted = is_zero(kind_column, has_kind) if is_unlisted is None else is_unlisted
         cells = cells.exclude(is_uncounted & is_unexplained, "nothing to count")
     if rule.over:

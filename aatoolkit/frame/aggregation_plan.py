@@ -65,12 +65,12 @@ class ResponseTotals:
         added up in that group. ``has_number`` is a boolean mask of the rows that have a number.
         """
         response_count = int(self.response_of_row.max(initial=0)) + 1
-        unused_totals = (
+        unused_total_ids = (
             groups.row_codes[~has_number] * response_count + self.response_of_row[~has_number]
         )
         is_used_total = ~np.isin(
             self.group_of_total * response_count + self.response_of_row[self.row_of_total],
-            unused_totals,
+            unused_total_ids,
         )
         return self.group_of_total[is_used_total], self.row_of_total[is_used_total]
 
@@ -126,28 +126,28 @@ def plan_columns(
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
     requested_columns = flatten_names([columns or ()])
     column_names = requested_columns or [
-        name
-        for name in map(str, frame.columns)
-        if name not in groups.keys.columns and not is_status_column(frame, name)
+        column_name
+        for column_name in map(str, frame.columns)
+        if column_name not in groups.keys.columns and not is_status_column(frame, column_name)
     ]
     check_columns(frame, [*rules, *column_names])
     planner = _Planner(frame, metadata, groups, with_shares)
     plans: list[ColumnPlan] = []
     reason_by_column = {}
-    for name in column_names:
+    for column_name in column_names:
         try:
-            plans.append(planner.plan(name, rules, is_requested=bool(requested_columns)))
+            plans.append(planner.plan(column_name, rules, is_requested=bool(requested_columns)))
         except AggregationRefused as refusal:
-            reason_by_column[name] = str(refusal)
+            reason_by_column[column_name] = str(refusal)
     reason_by_requested_column = {
-        name: reason
-        for name, reason in reason_by_column.items()
-        if name in (*requested_columns, *rules)
+        column_name: reason
+        for column_name, reason in reason_by_column.items()
+        if column_name in (*requested_columns, *rules)
     }
     if reason_by_requested_column or not plans:
         names_by_reason = group_values(
-            (reason, name)
-            for name, reason in (reason_by_requested_column or reason_by_column).items()
+            (reason, column_name)
+            for column_name, reason in (reason_by_requested_column or reason_by_column).items()
         )
         reasons_text = "; ".join(
             f"{', '.join(column_names)}: {reason}"
@@ -159,9 +159,9 @@ def plan_columns(
         )
     # Warn of columns that have a rule but cannot be aggregated by it.
     omission_reasons = [
-        f"{name}: {reason}"
-        for name, reason in reason_by_column.items()
-        if _has_rule(metadata, name)
+        f"{column_name}: {reason}"
+        for column_name, reason in reason_by_column.items()
+        if _has_rule(metadata, column_name)
     ]
     if omission_reasons:
         warn(f"left out: {'; '.join(omission_reasons)}")
@@ -216,9 +216,13 @@ class _Planner:
         if user_rule is not None:
             rule = as_rule(user_rule)
             if isinstance(user_rule, str):  # money stays in its currency
-                column = self.metadata.declaration_of(name)
-                currencies = self.frame.filter(regex="currency$") if column.unit == CURRENCY else ()
-                kind_column = column.aggregate.within or min(map(str, currencies), default=None)
+                declaration = self.metadata.declaration_of(name)
+                currency_columns = (
+                    self.frame.filter(regex="currency$") if declaration.unit == CURRENCY else ()
+                )
+                kind_column = declaration.aggregate.within or min(
+                    map(str, currency_columns), default=None
+                )
                 rule = replace(rule, within=kind_column)
             column_plan = ColumnPlan(name, rule)
         elif self.with_shares and len(self.metadata.sources) > 1:
@@ -238,12 +242,12 @@ class _Planner:
         if rules.get(name) == "sum" and not self.metadata.columns[name].table:
             check_repeated_values(self.frame, self.groups, name)
         # A mask of the rows that repeat other rows and must not count.
-        table = self.metadata.columns[column_plan.column].table
-        if column_plan.rule.rule not in (*_NUMERIC_RULES, "count") or not table:
+        table_name = self.metadata.columns[column_plan.column].table
+        if column_plan.rule.rule not in (*_NUMERIC_RULES, "count") or not table_name:
             return column_plan
         return replace(
             column_plan,
-            is_repeated_row=self.duplicates.find_repeated_rows(table, column_plan.inputs),
+            is_repeated_row=self.duplicates.find_repeated_rows(table_name, column_plan.inputs),
         )
 
     def _check_rows(self, plan: ColumnPlan) -> None:
@@ -259,11 +263,11 @@ class _Planner:
             numeric_keys = self.groups.keys.select_dtypes("number").columns
             if rule.rule == "key" and len(numeric_keys):
                 hint_text += f"; {numeric_keys[0]} is a number: are the two arguments swapped?"
-            reason = rule.why or f"its rule does not combine rows{hint_text}"
+            refusal_reason = rule.why or f"its rule does not combine rows{hint_text}"
             if rule.within in frame.columns and frame[rule.within].nunique() > 1:
                 example_value = frame[rule.within].dropna().iloc[0]
-                reason += f"; take the rows of one {rule.within}, such as {example_value!r}"
-            raise AggregationRefused(reason)
+                refusal_reason += f"; take the rows of one {rule.within}, such as {example_value!r}"
+            raise AggregationRefused(refusal_reason)
         needed_columns = [*plan.inputs, *((rule.within,) if rule.within else ())]
         missing_columns = [
             column.rpartition(".")[2] for column in needed_columns if column not in frame.columns
@@ -274,12 +278,12 @@ class _Planner:
             raise AggregationRefused(_overwrite_reason(overwritten_columns))
         if missing_columns:
             raise AggregationRefused(f"its rule ({rule}) needs {', '.join(missing_columns)}")
-        pandas_types = pd.api.types
+        pandas_type_checks = pd.api.types
         for column in plan.inputs if rule.rule in _NUMERIC_RULES else ():
             dtype = frame[column].dtype
-            is_numeric = pandas_types.is_numeric_dtype(dtype) and not pandas_types.is_complex_dtype(
+            is_numeric = pandas_type_checks.is_numeric_dtype(
                 dtype
-            )
+            ) and not pandas_type_checks.is_complex_dtype(dtype)
             if not is_numeric and not frame[column].isna().all():
                 raise AggregationRefused(f"{column} holds {dtype}, not numbers")
         dtype = frame[column_name].dtype
@@ -300,8 +304,10 @@ class _Planner:
             if self.metadata.declaration_of(rule.within).unit == ISO_4217:
                 kind_of_row = kind_of_row.str.strip().str.upper()
             if self._has_mixed_groups(column_name, kind_of_row):
-                reason = f"a group holds more than one {rule.within}; add {rule.within!r} to by="
-                raise AggregationRefused(reason)
+                refusal_reason = (
+                    f"a group holds more than one {rule.within}; add {rule.within!r} to by="
+                )
+                raise AggregationRefused(refusal_reason)
         if plan.declared_name:
             self._check_for_double_counts(plan)
 
@@ -324,41 +330,50 @@ class _Planner:
 
         For example, an answer that names two brands has a row for each of them.
         """
-        table = (plan.declared_name or "").partition(".")[0]
+        table_name = (plan.declared_name or "").partition(".")[0]
         column = plan.column
-        additive_keys = {column: plan.rule.across}
-        for name in plan.inputs:  # a mean counts twice what its weight counts twice
-            if name != column:
-                additive_keys[name] = self.metadata.declaration_of(name).aggregate.across
-        table_key = sections.table(table).key
-        frame_names = names_by_declared_name(self.metadata, table)
+        additive_keys_by_column = {column: plan.rule.across}
+        for input_column in plan.inputs:  # a mean counts twice what its weight counts twice
+            if input_column != column:
+                additive_keys_by_column[input_column] = self.metadata.declaration_of(
+                    input_column
+                ).aggregate.across
+        table_key = sections.table(table_name).key
+        frame_names_by_declared = names_by_declared_name(self.metadata, table_name)
         array_by_key = {
-            key: self.frame[frame_names[key][-1]].array for key in table_key if key in frame_names
+            key: self.frame[frame_names_by_declared[key][-1]].array
+            for key in table_key
+            if key in frame_names_by_declared
         }
-        positions = np.arange(len(self.frame))
-        inputs_and_nonadditive_keys = [(name, key) for key in dict.fromkeys([*table_key, "engine"])
-                      for name in additive_keys
-                      if additive_keys[name] and key not in additive_keys[name]]  # fmt: skip
-        for name, key in inputs_and_nonadditive_keys:
+        row_positions = np.arange(len(self.frame))
+        inputs_and_nonadditive_keys = [
+            (input_column, key)
+            for key in dict.fromkeys([*table_key, "engine"])
+            for input_column, additive_keys in additive_keys_by_column.items()
+            if additive_keys and key not in additive_keys
+        ]
+        for input_column, key in inputs_and_nonadditive_keys:
             if key in table_key:
-                equal_keys = {}
-                key_values = array_by_key.get(key, positions)
+                shared_key_arrays = {}
+                key_values = array_by_key.get(key, row_positions)
             else:  # the same key in several responses
-                scopes, row_scopes = self.duplicates.scopes_and_positions(table)
-                if len(scopes) < 2:
+                response_scopes, scope_of_row = self.duplicates.scopes_and_positions(table_name)
+                if len(response_scopes) < 2:
                     continue
-                equal_keys = array_by_key
-                key_values = positions if row_scopes is None else row_scopes
+                shared_key_arrays = array_by_key
+                key_values = row_positions if scope_of_row is None else scope_of_row
             key_rows = pd.DataFrame(
-                {**equal_keys, "_group": self.groups.row_codes, "_added": key_values}
+                {**shared_key_arrays, "_group": self.groups.row_codes, "_added": key_values}
             )
             if key_rows.drop_duplicates().drop(columns="_added").duplicated().any():
-                rule = plan.rule
-                remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
+                plan_rule = plan.rule
+                remedy = "'sum'" if plan_rule.rule == "sum" else f"aa.sections.{plan_rule!r}"
+                added_name = "it" if input_column == column else input_column
+                keys_text = ", ".join(additive_keys_by_column[input_column])
                 raise AggregationRefused(
-                    f"{'it' if name == column else name} adds over {', '.join(additive_keys[name])}"
-                    f", and nothing shows that it adds over {key}; if it does, "
-                    f"aggregate with rules={{{column!r}: {remedy}}}, or declare it in the profile"
+                    f"{added_name} adds over {keys_text}, and nothing shows that it adds over "
+                    f"{key}; if it does, aggregate with rules={{{column!r}: {remedy}}}, or declare "
+                    "it in the profile"
                 )
 
     def _plan_single_measure(self, plan: ColumnPlan, is_requested: bool) -> ColumnPlan:
@@ -379,14 +394,14 @@ class _Planner:
             return replace(plan, rule=NONE)
         if not rule.counts:
             return replace(plan, rule=Aggregation("mean", by=rule.otherwise, within=rule.within))
-        values, numerators, denominators = (
+        column_floats, numerators, denominators = (
             as_floats(frame[name]) for name in (plan.column, *rule.counts)
         )
-        if not np.allclose(values * denominators, numerators, rtol=1e-3, equal_nan=True):
+        if not np.allclose(column_floats * denominators, numerators, rtol=1e-3, equal_nan=True):
             return plan  # a score of 0 to 100, say
         return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
-    def _plan_share(self, name: str) -> ColumnPlan | None:
+    def _plan_share(self, column_name: str) -> ColumnPlan | None:
         """Return the plan to compute a share from several responses: summed counts over totals.
 
         The result is None if the column is no share, or if the totals of the responses (the
@@ -395,26 +410,32 @@ class _Planner:
         frame = self.frame
         metadata = self.metadata
         groups = self.groups
-        rule = metadata.declaration_of(name).aggregate
-        table = metadata.columns[name].table
+        rule = metadata.declaration_of(column_name).aggregate
+        table_name = metadata.columns[column_name].table
         if rule.counts is None or rule.rule not in ("sum", "none"):
             return None
-        frame_names = names_by_declared_name(metadata, table)
-        if not {*rule.counts} <= {*frame_names}:
+        frame_names_by_declared = names_by_declared_name(metadata, table_name)
+        if not {*rule.counts} <= {*frame_names_by_declared}:
             return None
-        numerator, denominator = (frame_names[count_name][-1] for count_name in rule.counts)
-        response_keys = [key for key in metadata.key if metadata.columns[key].table != table]
+        numerator, denominator = (
+            frame_names_by_declared[count_name][-1] for count_name in rule.counts
+        )
+        response_keys = [key for key in metadata.key if metadata.columns[key].table != table_name]
         response_keys += [key for key in CONTEXT_COLUMNS if metadata.has_valid_metadata(key)]
         response_keys = [*dict.fromkeys(key for key in response_keys if key in frame.columns)]
         grouped_keys = [key for key in groups.keys.columns if key in response_keys]
-        table_key = [frame_names.get(key, [""])[-1] for key in sections.table(table).key]
+        table_key_columns = [
+            frame_names_by_declared.get(key, [""])[-1] for key in sections.table(table_name).key
+        ]
         # Rows of a rate overlap unless they are of one thing, such as one brand.
-        has_one_key = bool(table_key) and all(map(metadata.has_valid_metadata, table_key))
+        has_one_key = bool(table_key_columns) and all(
+            map(metadata.has_valid_metadata, table_key_columns)
+        )
         if has_one_key:
-            key_groups = (
-                frame[table_key].assign(_group=groups.row_codes).drop_duplicates()["_group"]
+            group_of_key = (
+                frame[table_key_columns].assign(_group=groups.row_codes).drop_duplicates()["_group"]
             )
-            has_one_key = not key_groups.duplicated().any()
+            has_one_key = not group_of_key.duplicated().any()
         if (
             not response_keys
             or not {*grouped_keys} <= groups.constant_keys
@@ -424,13 +445,13 @@ class _Planner:
         response_of_row: Any = (
             frame.groupby(response_keys, dropna=False, sort=False).ngroup().to_numpy(np.int64)
         )
-        responses = pd.DataFrame(
+        counts_by_response = pd.DataFrame(
             {
                 count_column: as_floats(frame[count_column])
                 for count_column in (numerator, denominator)
             }
         ).groupby(response_of_row)
-        if (responses[denominator].nunique(dropna=False) != 1).any():
+        if (counts_by_response[denominator].nunique(dropna=False) != 1).any():
             return None
         _, first_rows = np.unique(response_of_row, return_index=True)
         if len(groups) * len(first_rows) > _MAX_GROUP_ROW_PAIRS:
@@ -441,7 +462,7 @@ class _Planner:
             response_rows, how="inner" if grouped_keys else "cross", on=grouped_keys or None
         )
         group_ids, row_positions = (
-            group_row_pairs[name].to_numpy(np.int64) for name in ("_group", "_row")
+            group_row_pairs[column_name].to_numpy(np.int64) for column_name in ("_group", "_row")
         )
         has_row_in_group = np.isin(
             group_ids * len(first_rows) + response_of_row[row_positions],
@@ -450,9 +471,12 @@ class _Planner:
         # A response whose counts add up to its total has no further rows.
         has_share_column = any(
             column.aggregate.rule == "sum" and column.aggregate.counts == rule.counts
-            for column in sections.table(table).columns
+            for column in sections.table(table_name).columns
         )
-        is_whole_response = responses[numerator].sum(min_count=1) == responses[denominator].first()
+        is_whole_response = (
+            counts_by_response[numerator].sum(min_count=1)
+            == counts_by_response[denominator].first()
+        )
         is_valid_total = has_row_in_group | (
             has_share_column & is_whole_response.to_numpy(bool)[response_of_row[row_positions]]
         )
@@ -467,7 +491,10 @@ class _Planner:
             "ratio", over=(numerator, denominator), why="each response's whole counts once"
         )
         return ColumnPlan(
-            name, ratio_rule, metadata.columns[name].declared_name, response_totals=response_totals
+            column_name,
+            ratio_rule,
+            metadata.columns[column_name].declared_name,
+            response_totals=response_totals,
         )
 
 
@@ -482,35 +509,44 @@ def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, 
         return ""
     if metadata.declaration_of(name).unit == RANK:
         return f"; for the best: rules={{{name!r}: 'min'}}"
-    rules = suggest_rule(frame, metadata, name)
-    condition = "weighted by its counts" if "weighted" in rules else "if you know that they add up"
-    return f"; {condition}: {rules}"
+    rules_text = suggest_rule(frame, metadata, name)
+    condition = (
+        "weighted by its counts" if "weighted" in rules_text else "if you know that they add up"
+    )
+    return f"; {condition}: {rules_text}"
 
 
 def _approximation_reason(frame: pd.DataFrame, plan: ColumnPlan) -> str | None:
     """Return the reason why a plan gives only an approximate aggregate; None if it is exact."""
     # Approximate: the counts that should weight the column are missing, so another column does.
     weight_column = plan.rule.otherwise
-    missing_counts = [
+    missing_count_columns = [
         column
         for column in plan.inputs
         if column != plan.column and (column not in frame.columns or frame[column].isna().all())
     ]
-    if not missing_counts or weight_column not in frame.columns or frame[plan.column].isna().all():
+    if (
+        not missing_count_columns
+        or weight_column not in frame.columns
+        or frame[plan.column].isna().all()
+    ):
         return None
-    names = [column.rpartition(".")[2] for column in missing_counts]
-    if overwritten_counts := [
-        name for name in names if name not in missing_counts and name in frame.columns
+    missing_count_names = [column.rpartition(".")[2] for column in missing_count_columns]
+    if overwritten_count_names := [
+        name
+        for name in missing_count_names
+        if name not in missing_count_columns and name in frame.columns
     ]:
-        raise AggregationRefused(_overwrite_reason(overwritten_counts))
-    verb = "are" if len(names) > 1 else "is"
-    return f"approximate: weighted by {weight_column}, as {' and '.join(names)} {verb} not reported"
+        raise AggregationRefused(_overwrite_reason(overwritten_count_names))
+    verb = "are" if len(missing_count_names) > 1 else "is"
+    names_text = " and ".join(missing_count_names)
+    return f"approximate: weighted by {weight_column}, as {names_text} {verb} not reported"
 
 
-def _overwrite_reason(names: list[str]) -> str:
-    """Return the error message that the user overwrote ``names``, the columns that a rule needs."""
-    verb_phrase = "it was" if len(names) == 1 else "they were"
-    return f"its rule needs {' and '.join(names)} as read, and {verb_phrase} overwritten"
+def _overwrite_reason(column_names: list[str]) -> str:
+    """Return the error message that the user overwrote columns that a rule needs."""
+    verb_phrase = "it was" if len(column_names) == 1 else "they were"
+    return f"its rule needs {' and '.join(column_names)} as read, and {verb_phrase} overwritten"
 
 
 def approximation_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
@@ -534,21 +570,23 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
     declared_name = metadata.columns[name].declared_name
     if column is UNDECLARED or declared_name is None:
         raise AggregationRefused(missing_rule_reason(frame, metadata, name))
-    table, _, column_name = declared_name.partition(".")
+    table_name, _, column_name = declared_name.partition(".")
     rule = column.aggregate
-    frame_names = names_by_declared_name(metadata, table)
+    frame_names_by_declared = names_by_declared_name(metadata, table_name)
     if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise AggregationRefused(rule.why or "shares of different wholes do not add")
     if rule.rule in _ROW_DEPENDENT_RULES and not rule.by:
-        table_key = {f"{table}.{name}" for name in sections.table(table).key}
+        table_key = {f"{table_name}.{name}" for name in sections.table(table_name).key}
         if not table_key <= {metadata.columns[name].declared_name for name in metadata.key}:
-            raise AggregationRefused(f"the {rule.rule} of rows that are no longer those of {table}")
+            raise AggregationRefused(
+                f"the {rule.rule} of rows that are no longer those of {table_name}"
+            )
 
     def name_in_frame(name: Any) -> Any:
         if name is None or not isinstance(name, str):
             return name and tuple(map(name_in_frame, name))
-        names_in_frame = frame_names.get(
-            name, [name if name not in metadata.columns else f"{table}.{name}"]
+        names_in_frame = frame_names_by_declared.get(
+            name, [name if name not in metadata.columns else f"{table_name}.{name}"]
         )
         if len(names_in_frame) > 1:
             raise AggregationRefused(
@@ -562,21 +600,21 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
     }
     among = (name_in_frame(rule.among[0]), *rule.among[1:]) if rule.among else ()
     # The totals that its parts are counted among; of a count also the denominators of its ratios.
-    declared_columns = sections.table(table).columns
-    declared_totals = [
+    declared_columns = sections.table(table_name).columns
+    declared_total_columns = [
         declaration.aggregate.among
         for declaration in declared_columns
         if declaration.name in (*(rule.over or ()), rule.by)
     ]
     if rule.rule == "sum":
-        declared_totals += [
-            over[1:]
+        declared_total_columns += [
+            ratio_columns[1:]
             for declaration in declared_columns
-            if (over := declaration.aggregate.over) and over[0] == column_name
+            if (ratio_columns := declaration.aggregate.over) and ratio_columns[0] == column_name
         ]
     total_names = chain.from_iterable(
-        frame_names.get(total_columns[0], ())
-        for total_columns in declared_totals
+        frame_names_by_declared.get(total_columns[0], ())
+        for total_columns in declared_total_columns
         if len(total_columns) == 1
     )
     return ColumnPlan(
@@ -602,17 +640,17 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     >>> row_units(frame, metadata_of(frame), "value").tolist()
     ['milliseconds', 'size']
     """
-    column = metadata.declaration_of(name)
-    unit_column = column.unit_by
-    if unit_column not in frame.columns or not (column.units or unit_column == "unit"):
+    declaration = metadata.declaration_of(name)
+    unit_column = declaration.unit_by
+    if unit_column not in frame.columns or not (declaration.units or unit_column == "unit"):
         return None
     unit_texts = frame[unit_column].astype("string")
-    return unit_texts.map(dict(column.units)).astype("string").fillna(unit_texts)
+    return unit_texts.map(dict(declaration.units)).astype("string").fillna(unit_texts)
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
     """Return the unit that all rows of a column have, e.g. a currency; None if rows differ."""
-    units = row_units(frame, metadata, name)
-    if units is None or units.isna().any() or units.nunique() != 1:
+    unit_of_row = row_units(frame, metadata, name)
+    if unit_of_row is None or unit_of_row.isna().any() or unit_of_row.nunique() != 1:
         return None
-    return str(units.iloc[0])
+    return str(unit_of_row.iloc[0])

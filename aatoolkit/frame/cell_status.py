@@ -105,21 +105,21 @@ class CellStatuses:
 
 def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> CellStatuses:
     """Return the status of each cell of a column: whether it was measured, or why not."""
-    column = metadata.columns.get(name, NO_METADATA)
-    values = frame[name]
-    has_value = values.notna().to_numpy(bool)
-    if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
-        has_value = has_value & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
-    availabilities = [column.default_availability]
-    codes = np.zeros(len(frame), np.int64)
+    column_metadata = metadata.columns.get(name, NO_METADATA)
+    column_values = frame[name]
+    has_value = column_values.notna().to_numpy(bool)
+    if column_values.dtype.kind == "f":  # NaN is no value, also in a nullable column
+        has_value = has_value & ~np.isnan(column_values.to_numpy(np.float64, na_value=np.nan))
+    availabilities = [column_metadata.default_availability]
+    availability_codes = np.zeros(len(frame), np.int64)
     value_availabilities = availabilities
-    if column.statements:
-        availabilities, codes = make_row_availability(frame, metadata).distinct_availabilities(
-            column.default_availability, column.statements
-        )
+    if column_metadata.statements:
+        availabilities, availability_codes = make_row_availability(
+            frame, metadata
+        ).distinct_availabilities(column_metadata.default_availability, column_metadata.statements)
         if not all(
             metadata.has_valid_metadata(condition.column)
-            for statement in column.statements
+            for statement in column_metadata.statements
             for condition in statement.rows
         ):
             availabilities = [
@@ -148,7 +148,7 @@ def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cell
     ]
     cells = CellStatuses(
         (*value_availabilities, *missing_availabilities),
-        np.where(has_value, codes, codes + len(availabilities)),
+        np.where(has_value, availability_codes, availability_codes + len(availabilities)),
         has_value,
     )
     for status_column, is_row_status in ((STATUS_NAME, True), (f"{name}_{STATUS_NAME}", False)):
@@ -158,10 +158,10 @@ def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cell
             frame, status_column, cells.has_number if is_row_status else has_value
         )
         # A row that is available leaves it to the column; so does a cell without a value.
-        is_status_ignored = parsed_statuses.has_status(Status.AVAILABLE) & (
+        is_ignored_status = parsed_statuses.has_status(Status.AVAILABLE) & (
             is_row_status | ~has_value
         )
-        has_status = frame[status_column].notna().to_numpy(bool) & ~is_status_ignored
+        has_status = frame[status_column].notna().to_numpy(bool) & ~is_ignored_status
         cells = CellStatuses(
             (*cells.availabilities, *parsed_statuses.availabilities),
             np.where(has_status, parsed_statuses.codes + len(cells.availabilities), cells.codes),
@@ -170,12 +170,14 @@ def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cell
     return cells
 
 
-def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
+def availability_of(
+    frame: pd.DataFrame, name: str, column_metadata: ColumnMetadata
+) -> Availability:
     """Return the availability of a whole column: a status such as "partial", with its reason."""
-    availability = column.availability
+    availability = column_metadata.availability
     if availability.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
-        values = frame[name]
-        if isinstance(values, pd.Series) and values.isna().all():
+        column_values = frame[name]
+        if isinstance(column_values, pd.Series) and column_values.isna().all():
             return NO_VALUE_AVAILABILITY
     return availability
 
@@ -194,8 +196,8 @@ def status_columns(
         name + CAUSE_SUFFIX: [availability.cause for availability in availabilities],
         name + REASON_SUFFIX: [availability.reason for availability in availabilities],
     }
-    columns = pd.DataFrame(texts_by_column, dtype="string").astype({name: STATUS_DTYPE})
-    return columns.take(codes).reset_index(drop=True)
+    status_frame = pd.DataFrame(texts_by_column, dtype="string").astype({name: STATUS_DTYPE})
+    return status_frame.take(codes).reset_index(drop=True)
 
 
 def combine_cells(left: CellStatuses, right: CellStatuses) -> CellStatuses:
@@ -207,20 +209,22 @@ def combine_cells(left: CellStatuses, right: CellStatuses) -> CellStatuses:
     deciding_sides = np.where(
         left.has_number == right.has_number, 0, np.where(left.has_number, 1, 2)
     )
-    shape = (3, len(left.availabilities), len(right.availabilities))
-    code_of_row = np.ravel_multi_index((deciding_sides, left.codes, right.codes), shape)
+    code_shape = (3, len(left.availabilities), len(right.availabilities))
+    code_of_row = np.ravel_multi_index((deciding_sides, left.codes, right.codes), code_shape)
     position_of_row, distinct_codes = pd.factorize(code_of_row, sort=True)
     availabilities = []
     for deciding_side, left_code, right_code in np.transpose(
-        np.unravel_index(distinct_codes, shape)
+        np.unravel_index(distinct_codes, code_shape)
     ).tolist():
-        operands = (left.availabilities[left_code], right.availabilities[right_code])
+        side_availabilities = (left.availabilities[left_code], right.availabilities[right_code])
         not_applicable_availabilities = [
             availability
-            for availability in operands
+            for availability in side_availabilities
             if availability.status == Status.NOT_APPLICABLE
         ]
-        deciding_availabilities = operands if not deciding_side else (operands[2 - deciding_side],)
+        deciding_availabilities = (
+            side_availabilities if not deciding_side else (side_availabilities[2 - deciding_side],)
+        )
         availabilities.append(
             not_applicable_availabilities[0]
             if not_applicable_availabilities
@@ -257,17 +261,24 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> CellStat
     such as ``not_connected``, and the reason as free text. ``has_value`` is a boolean mask of the
     rows in which the other column has a value.
     """
-    texts = pd.DataFrame(
+    status_texts = pd.DataFrame(
         {suffix: frame.get(name + suffix) for suffix in ("", CAUSE_SUFFIX, REASON_SUFFIX)},
         index=frame.index,
     ).astype("string")
-    codes = texts.groupby(list(texts), dropna=False).ngroup()
-    rows = texts.assign(code=codes).drop_duplicates("code").sort_values("code").astype(object)
+    availability_codes = status_texts.groupby(list(status_texts), dropna=False).ngroup()
+    distinct_status_rows = (
+        status_texts.assign(code=availability_codes)
+        .drop_duplicates("code")
+        .sort_values("code")
+        .astype(object)
+    )
     availabilities = []
-    for status, cause, reason, _ in rows.where(rows.notna(), None).itertuples(index=False):
+    for status, cause, reason, _ in distinct_status_rows.where(
+        distinct_status_rows.notna(), None
+    ).itertuples(index=False):
         cause = Cause(cause) if cause in {*Cause} else None
         availabilities.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
-    cells = CellStatuses(availabilities, codes.to_numpy().astype(np.int64), has_value)
+    cells = CellStatuses(availabilities, availability_codes.to_numpy().astype(np.int64), has_value)
     return replace(cells, has_number=has_value & cells.has_status(Status.AVAILABLE, Status.PARTIAL))
 
 
@@ -288,17 +299,24 @@ def row_statements(
 
 
 def key_statements(
-    keys: pd.DataFrame, availabilities: Sequence[Availability], codes: IntArray | int = 0
+    keys: pd.DataFrame,
+    availabilities: Sequence[Availability],
+    availability_codes: IntArray | int = 0,
 ) -> list[Statement]:
     """Return `Statement` objects, each with an availability and the keys of the rows that have it.
 
-    ``availabilities`` are the distinct availabilities (a status with its reason). ``codes`` has for
-    each row the position of its availability in ``availabilities``.
+    ``availabilities`` are the distinct availabilities (a status with its reason).
+    ``availability_codes`` has for each row the position of its availability in ``availabilities``.
     """
-    rows = keys.astype(object).map(as_text).assign(**{CAUSE_SUFFIX: codes}).drop_duplicates()
+    key_rows = (
+        keys.astype(object)
+        .map(as_text)
+        .assign(**{CAUSE_SUFFIX: availability_codes})
+        .drop_duplicates()
+    )
     last_values_by_key = group_values(
-        ((code, *((value,) for value in leading_values)), last_value)
-        for *leading_values, last_value, code in rows.itertuples(index=False, name=None)
+        ((code, *((key_value,) for key_value in leading_values)), last_value)
+        for *leading_values, last_value, code in key_rows.itertuples(index=False, name=None)
     )
     return [
         Statement(
@@ -343,11 +361,11 @@ _MAX_REASONS = 4
 
 
 def display_options_of(frame: pd.DataFrame) -> DisplayOptions:
-    """Return display options that move columns such as ``sales_coverage`` to the end."""
-    names = {*map(str, frame.columns)}
-    detail_columns = (f"{name}{suffix}" for name in names for suffix in _DETAIL_SUFFIXES)
+    """Return how to print a frame: columns such as ``sales_coverage`` last, and remarks below."""
+    column_names = {*map(str, frame.columns)}
+    detail_columns = (f"{name}{suffix}" for name in column_names for suffix in _DETAIL_SUFFIXES)
     return DisplayOptions(
-        details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks
+        details=tuple(sorted({*detail_columns} & column_names)), remarks=_marks_and_remarks
     )
 
 
@@ -370,12 +388,14 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[CellMar
             mask_by_column[str(name)] = is_partial
         for code in np.unique(cells.codes).tolist():
             reason = cells.availabilities[code].reason or ""
-            mask = cells.codes == code
-            if (mask & is_partial).any():
-                masks_by_reason[reason] = masks_by_reason.get(reason, False) | (mask & is_partial)
+            has_code_mask = cells.codes == code
+            if (has_code_mask & is_partial).any():
+                masks_by_reason[reason] = masks_by_reason.get(reason, False) | (
+                    has_code_mask & is_partial
+                )
             elif reason.startswith(_PARTIAL_REASON_PREFIX):
                 missing_value_remarks.append(f"{name}: {visible(reason)}")
-            is_missing = mask & ~cells.has_number
+            is_missing = has_code_mask & ~cells.has_number
             needs_remark = cells.availabilities[code].status == Status.PARTIAL or reason.endswith(
                 " no value"
             )
@@ -386,9 +406,9 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[CellMar
                     f"{_SKIP_MISSING_ADVICE}"
                 )
     remarks = [
-        f"{STAR} partial ({format_row_numbers(frame.index, mask)})"
+        f"{STAR} partial ({format_row_numbers(frame.index, has_code_mask)})"
         f"{': ' if reason else ''}{visible(reason)}"
-        for reason, mask in sorted(
+        for reason, has_code_mask in sorted(
             masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
         )[:_MAX_REASONS]
     ]

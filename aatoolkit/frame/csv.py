@@ -91,5 +91,5 @@ def _to_csv_cells(values: pd.Series) -> pd.Series:
         and ((values >= MIN_ROUNDED_INTEGER) | (values <= -MIN_ROUNDED_INTEGER)).any()
     ):
         return values
-    texts = as_texts(values)
-    return texts if dtype.kind == "M" else texts.map(to_safe_text, na_action="ignore")
+    cell_texts = as_texts(values)
+    return cell_texts if dtype.kind == "M" else cell_texts.map(to_safe_text, na_action="ignore")

@@ -86,25 +86,27 @@ class ResponseScope:
         )
 
     def __str__(self) -> str:
-        window = f"{self.since} to {self.until}" if self.since else f"{self.day_count or '?'} days"
-        filters = "; ".join(
-            f"{name}={','.join(sorted(values))}"
-            for name, values in zip(FILTERS, self.filters, strict=True)
-            if values
+        window_text = (
+            f"{self.since} to {self.until}" if self.since else f"{self.day_count or '?'} days"
         )
-        return " ".join(text for text in (self.host, window, filters) if text)
+        filters_text = "; ".join(
+            f"{name}={','.join(sorted(filter_values))}"
+            for name, filter_values in zip(FILTERS, self.filters, strict=True)
+            if filter_values
+        )
+        return " ".join(text for text in (self.host, window_text, filters_text) if text)
 
 
 def response_scope(source: Source) -> ResponseScope:
     """Return the host, days and filters of a response from the frame's metadata."""
     scope = None if source.scope is None else Scope._from_query(source.scope)
-    filters = {} if scope is None else scope._filters
+    filter_values_by_name = {} if scope is None else scope._filters
     return ResponseScope(
         source.host,
         source.window_start,
         source.window_end,
         str(scope.days) if scope else None,
-        tuple(frozenset(filters.get(name, ())) for name in FILTERS),
+        tuple(frozenset(filter_values_by_name.get(name, ())) for name in FILTERS),
     )
 
 
@@ -151,10 +153,10 @@ class Duplicates:
         key_columns, missing_columns = self._key_columns(table)
         if missing_columns or key_columns is None:
             return False
-        key_codes = _first_equal_rows(
+        key_codes = _find_first_equal_rows(
             [np.zeros(len(self._frame)), *(self._frame[name].array for name in key_columns)]
         )
-        return len(np.unique(_first_equal_rows([self._groups.row_codes, key_codes]))) > len(
+        return len(np.unique(_find_first_equal_rows([self._groups.row_codes, key_codes]))) > len(
             np.unique(key_codes)
         )
 
@@ -166,11 +168,13 @@ class Duplicates:
         """
         scopes, scope_of_row = self.scopes_and_positions(table)
         scope_pairs = [*combinations(scopes, 2)]
-        overlapping_pairs = [pair for pair in scope_pairs if not pair[0].is_disjoint(pair[1])]
-        overlapping_scopes = [scope for pair in overlapping_pairs for scope in pair]
+        overlapping_pairs = [
+            scope_pair for scope_pair in scope_pairs if not scope_pair[0].is_disjoint(scope_pair[1])
+        ]
+        overlapping_scopes = [scope for scope_pair in overlapping_pairs for scope in scope_pair]
         key_columns, missing_columns = self._key_columns(table)
         group_of_row = self._groups.row_codes
-        all_rows = np.arange(len(self._frame))
+        all_row_positions = np.arange(len(self._frame))
         is_repeated_table = table in self._metadata.repeated_tables
         was_repeated_table = table in metadata_and_responses(self._frame)[0].repeated_tables
         if is_repeated_table and not was_repeated_table and not overlapping_scopes:
@@ -178,24 +182,24 @@ class Duplicates:
                 self._frame
             ).match_original()  # the rows before plain pandas steps
             if original_match is not None:
-                return _first_equal_rows([group_of_row, original_match[0]]), []
+                return _find_first_equal_rows([group_of_row, original_match[0]]), []
         if missing_columns or key_columns is None:
             self._check_without_key(table, missing_columns, overlapping_scopes, scope_of_row)
-            return all_rows, []
+            return all_row_positions, []
         key_names = [name for name in key_columns if name not in self._groups.constant_keys]
         compared_arrays = [group_of_row, *(self._frame[name].array for name in key_names)]
-        first_rows = _first_equal_rows(compared_arrays)
-        if (first_rows == all_rows).all() and key_columns:
-            return all_rows, []
+        first_rows = _find_first_equal_rows(compared_arrays)
+        if (first_rows == all_row_positions).all() and key_columns:
+            return all_row_positions, []
         if scope_of_row is None and len(overlapping_pairs) < len(scope_pairs):
             if overlapping_pairs or is_repeated_table:
                 raise AggregationRefused(
                     "rows of several responses have one key: aggregate each frame alone, or add "
                     "df.aa.with_context() to each as it was read, before combining them"
                 )
-            return all_rows, []
+            return all_row_positions, []
         if scope_of_row is not None and not overlapping_pairs:
-            first_rows = _first_equal_rows([*compared_arrays, scope_of_row])
+            first_rows = _find_first_equal_rows([*compared_arrays, scope_of_row])
         elif scope_of_row is not None and len(overlapping_pairs) < len(scope_pairs):
             raise AggregationRefused(_describe_difference("the key", overlapping_scopes))
         return first_rows, overlapping_scopes
@@ -216,7 +220,7 @@ class Duplicates:
         has_several_rows = has_several_responses = len(self._frame) > len(self._groups)
         if scope_of_row is not None and has_several_rows:
             group_response_pairs = np.unique(
-                _first_equal_rows([self._groups.row_codes, scope_of_row])
+                _find_first_equal_rows([self._groups.row_codes, scope_of_row])
             )
             has_several_responses = len(group_response_pairs) > len(self._groups)
         remedy = (
@@ -255,18 +259,18 @@ class Duplicates:
         key_columns = self._metadata.key_of(table)
         if key_columns is None:
             return None, []
-        columns = self._frame.columns
+        column_names = self._frame.columns
         missing_columns = [
             name
             for name in key_columns
-            if name not in columns or not self._metadata.has_valid_metadata(name)
+            if name not in column_names or not self._metadata.has_valid_metadata(name)
         ]
         if is_joined_table(table):
             return [*key_columns], missing_columns
         return [
             name
             for name in (*key_columns, "_row")
-            if name in columns and name not in CONTEXT_COLUMNS
+            if name in column_names and name not in CONTEXT_COLUMNS
         ], missing_columns
 
     def scopes_and_positions(self, table: str) -> tuple[list[ResponseScope], IntArray | None]:
@@ -352,17 +356,19 @@ def _is_first_occurrence(frame: pd.DataFrame, *other_arrays: IntArray) -> Mask:
 
     The arrays ``other_arrays`` are compared as additional columns.
     """
-    columns = [*(values.array for _, values in frame.items()), *other_arrays]
-    is_first: Mask = _first_equal_rows(columns) == np.arange(len(frame))
+    compared_arrays = [*(values.array for _, values in frame.items()), *other_arrays]
+    is_first: Mask = _find_first_equal_rows(compared_arrays) == np.arange(len(frame))
     return is_first
 
 
-def _first_equal_rows(columns: Sequence[Any]) -> IntArray:
+def _find_first_equal_rows(columns: Sequence[Any]) -> IntArray:
     """Return for each row the position of the first row that is equal to it in all ``columns``."""
-    arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
-    hashes = combine_to_row_hashes([hash_cells(values) for values in arrays])
-    row_positions = pd.Series(np.arange(len(hashes)))
-    return row_positions.groupby(hashes, sort=False).transform("first").to_numpy()
+    pandas_arrays = (
+        pd.array(column) if isinstance(column, np.ndarray) else column for column in columns
+    )
+    row_hashes = combine_to_row_hashes([hash_cells(values) for values in pandas_arrays])
+    row_positions = pd.Series(np.arange(len(row_hashes)))
+    return row_positions.groupby(row_hashes, sort=False).transform("first").to_numpy()
 
 
 def _may_have_table(source: Source, table: str) -> bool:
@@ -401,11 +407,11 @@ _MIN_SHARED_COLUMNS = 3
 """A frame with this many columns of a declared table is taken for a part of this table."""
 
 
-def missing_rule_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
+def missing_rule_reason(frame: pd.DataFrame, metadata: FrameMetadata, column_name: str) -> str:
     """Return the text that says why a column has no rule such as "sum", and what to do about it."""
-    column = metadata.columns[name]
-    if metadata.has_lost_values(name):
-        availability_reason = column.availability.reason
+    column_metadata = metadata.columns[column_name]
+    if metadata.has_lost_values(column_name):
+        availability_reason = column_metadata.availability.reason
         loss_reason = (
             "its values are not those that were read"
             if availability_reason == OVERWRITTEN_REASON
@@ -415,7 +421,7 @@ def missing_rule_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str)
         return f"{loss_reason}; {hint}"
     unsuffixed_name, *other_names = (
         other_name.removesuffix("_x").removesuffix("_y")
-        for other_name in (name, *map(str, frame.columns))
+        for other_name in (column_name, *map(str, frame.columns))
     )
     # A common name may be a coincidence unless other columns of the table are here, too.
     column_sets_of_tables = [
@@ -429,8 +435,12 @@ def missing_rule_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str)
         )
     ]
     has_adopted_metadata = "adopt" in (metadata_and_responses(frame)[0].recipe or ())
-    if metadata.has_valid_metadata(name) or has_adopted_metadata or not column_sets_of_tables:
-        rules_argument = suggest_rule(frame, metadata, name)
+    if (
+        metadata.has_valid_metadata(column_name)
+        or has_adopted_metadata
+        or not column_sets_of_tables
+    ):
+        rules_argument = suggest_rule(frame, metadata, column_name)
         dropped_columns = [
             old_name
             for old_name in metadata_and_responses(frame)[0].columns
@@ -441,8 +451,8 @@ def missing_rule_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str)
         )
         return f"it has no declared rule; aggregate with one, such as {rules_argument}{hint}"
     loss_reason = "a plain pandas step lost its declaration, or a file such as CSV has none"
-    if unsuffixed_name == name and any(
-        {*map(str, frame.columns)} <= columns for columns in column_sets_of_tables
+    if unsuffixed_name == column_name and any(
+        {*map(str, frame.columns)} <= column_set for column_set in column_sets_of_tables
     ):
         return (
             f"{loss_reason}: stack the frames that were read with aatoolkit.concat in place of "
@@ -458,46 +468,58 @@ _ROUNDING_TOLERANCE = 0.1
 """The maximum rounding error of a rate times its denominator."""
 
 
-def suggest_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
+def suggest_rule(frame: pd.DataFrame, metadata: FrameMetadata, column_name: str) -> str:
     """Return a ``rules=`` argument for a column as text, such as ``rules={'visits': 'sum'}``.
 
     It is a count for texts, a sum for counts, and a weighted mean for rates.
     """
-    values = frame[name]
-    column = metadata.declaration_of(name)
-    if not pd.api.types.is_numeric_dtype(values.dtype):
-        return f"rules={{{name!r}: 'count'}}"
+    column_values = frame[column_name]
+    declaration = metadata.declaration_of(column_name)
+    if not pd.api.types.is_numeric_dtype(column_values.dtype):
+        return f"rules={{{column_name!r}: 'count'}}"
     currency_columns = [
         str(other_name) for other_name in frame.columns if "currency" in str(other_name)
     ]
-    is_money = column.unit == CURRENCY
+    is_money = declaration.unit == CURRENCY
     if is_money and len(currency_columns) == 1:
-        return f"rules={{{name!r}: aa.sections.Aggregation('sum', within={currency_columns[0]!r})}}"
-    has_fractions = bool((values % 1 > 0).any())
+        rule_text = f"aa.sections.Aggregation('sum', within={currency_columns[0]!r})"
+        return f"rules={{{column_name!r}: {rule_text}}}"
+    has_fractions = bool((column_values % 1 > 0).any())
     # Of one's own numbers, rates and differences of rates do not add up.
-    is_additive = has_fractions and column is UNDECLARED and values.min() >= 0 and values.max() > 1
+    is_additive = (
+        has_fractions
+        and declaration is UNDECLARED
+        and column_values.min() >= 0
+        and column_values.max() > 1
+    )
     if is_money or not has_fractions or is_additive:
-        return f"rules={{{name!r}: 'sum'}}"
-    count_columns = [
+        return f"rules={{{column_name!r}: 'sum'}}"
+    count_column_names = [
         other_name
         for other_name in map(str, frame.select_dtypes("integer").columns)
         if other_name not in CONTEXT_COLUMNS
         and metadata.declaration_of(other_name).unit in (None, COUNT)
-        and frame.loc[values.notna(), other_name].notna().all()  # a weight is needed in each row
+        and frame.loc[column_values.notna(), other_name]
+        .notna()
+        .all()  # a weight is needed in each row
     ]
-    if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number
-        product_by_column = {other_name: values * frame[other_name] for other_name in count_columns}
-        count_columns = [
+    if (
+        column_values.dropna().between(0, 1).all()
+    ):  # a rate; times its denominator it is a whole number
+        product_by_column = {
+            other_name: column_values * frame[other_name] for other_name in count_column_names
+        }
+        count_column_names = [
             other_name
             for other_name, product in product_by_column.items()
             if (product - product.round()).abs().max() < _ROUNDING_TOLERANCE
         ]
-    if not count_columns:
+    if not count_column_names:
         return (
-            f"rules={{{name!r}: aa.sections.weighted(COUNTS)}}, with the table of the counts "
-            "joined by df.aa.merge"
+            f"rules={{{column_name!r}: aa.sections.weighted(COUNTS)}}, with the table of the "
+            "counts joined by df.aa.merge"
         )
-    return f"rules={{{name!r}: aa.sections.weighted({count_columns[0]!r})}}"
+    return f"rules={{{column_name!r}: aa.sections.weighted({count_column_names[0]!r})}}"
 
 
 _MAX_REPEAT_PROBABILITY = 0.01
@@ -514,30 +536,33 @@ def check_repeated_values(frame: pd.DataFrame, groups: Groups, name: str) -> Non
     A sum would add the repeated values several times.
     """
     has_value = frame[name].notna().to_numpy(bool)
-    values = frame.loc[has_value, name]
+    column_values = frame.loc[has_value, name]
     # A column of 0 and 1, or with only one distinct value, says nothing.
-    if values.nunique() < 2 or values.isin([0, 1]).all():
+    if column_values.nunique() < 2 or column_values.isin([0, 1]).all():
         return
     for column, dtype in frame.dtypes.items():
         if pd.api.types.is_numeric_dtype(dtype) or is_status_column(frame, str(column)):
             continue
-        key_codes = _first_equal_rows([frame[column].array[has_value]])
-        rows = pd.DataFrame(
-            {"key": key_codes, "value": values.array, "group": groups.row_codes[has_value]}
+        key_codes = _find_first_equal_rows([frame[column].array[has_value]])
+        key_value_rows = pd.DataFrame(
+            {"key": key_codes, "value": column_values.array, "group": groups.row_codes[has_value]}
         )
-        key_value_pairs = rows[["key", "value"]].drop_duplicates()
-        repeat_count = len(rows) - len(key_value_pairs)
+        key_value_pairs = key_value_rows[["key", "value"]].drop_duplicates()
+        repeat_count = len(key_value_rows) - len(key_value_pairs)
         # The sign of a repeat: rows with the same text or day always have the same value.
-        has_repeats = rows.duplicated(["group", "key"]).any()
+        has_repeats = key_value_rows.duplicated(["group", "key"]).any()
         if not has_repeats or key_value_pairs["key"].duplicated().any():
             continue
         value_shares = key_value_pairs["value"].value_counts(normalize=True)
         equal_value_probability = (
-            (value_shares**2).sum() if values.isin(range(10)).all() else _EQUAL_VALUE_PROBABILITY
+            (value_shares**2).sum()
+            if column_values.isin(range(10)).all()
+            else _EQUAL_VALUE_PROBABILITY
         )
         if equal_value_probability**repeat_count < _MAX_REPEAT_PROBABILITY:
             raise AggregationRefused(
-                f"it has one value per {column} over {len(rows):,} rows, and a sum would count it "
-                "several times: join with df.aa.merge, which counts each once; if each row has "
-                f"its own, aggregate with rules={{{name!r}: aa.sections.Aggregation('sum')}}"
+                f"it has one value per {column} over {len(key_value_rows):,} rows, and a sum would "
+                "count it several times: join with df.aa.merge, which counts each once; if each "
+                "row has its own, aggregate with "
+                f"rules={{{name!r}: aa.sections.Aggregation('sum')}}"
             )

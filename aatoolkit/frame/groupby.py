@@ -95,9 +95,9 @@ def group_rows(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
     for grouper in groupers:
         if isinstance(grouper, pd.Grouper) and not isinstance(grouper.freq, pd.offsets.Tick | None):
-            times: Any = frame.get(grouper.key)  # days have no time zone
-            if getattr(getattr(times, "dt", None), "tz", None) is not None:
-                frame = frame.assign(**{str(grouper.key): times.dt.tz_localize(None)})
+            key_times: Any = frame.get(grouper.key)  # days have no time zone
+            if getattr(getattr(key_times, "dt", None), "tz", None) is not None:
+                frame = frame.assign(**{str(grouper.key): key_times.dt.tz_localize(None)})
     try:
         grouped_rows = frame.groupby(list(dict.fromkeys(groupers)), dropna=False, observed=observed)
         group_sizes = grouped_rows.size()
@@ -159,11 +159,11 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
             elif name in FILTERS:
                 problem_by_name[name] += f"; to have it, read the section with split={name!r}"
     if problem_by_name:
-        key = next(iter(problem_by_name))
+        first_problem_name = next(iter(problem_by_name))
         raise ItemNotFound(
             "; ".join(problem_by_name.values()),
-            key=key,
-            suggestions=find_near_matches(key, column_names),
+            key=first_problem_name,
+            suggestions=find_near_matches(first_problem_name, column_names),
             columns=problem_by_name,
         )
 
@@ -187,9 +187,10 @@ def sum_by_group(values: pd.Series, mask: Mask, groups: Groups, column_name: str
         return numbers_to_nullable(approximate_sums, values)
     largest_value = values[mask].max() if mask.any() else 0
     if (np.abs(approximate_sums) >= 2**63).any() or int(largest_value) >= 2**63:
-        reason = "a sum is too large for a 64-bit integer"
+        overflow_reason = "a sum is too large for a 64-bit integer"
         raise AvailabilityError(
-            f"{column_name}: {reason}; convert it to Float64 first", columns={column_name: reason}
+            f"{column_name}: {overflow_reason}; convert it to Float64 first",
+            columns={column_name: overflow_reason},
         )
     # Sums that overflow on the way are right if the result fits.
     exact_sums = np.zeros(len(groups), np.int64)
@@ -216,10 +217,10 @@ def pick_by_group(values: pd.Series, mask: Mask, groups: Groups, rule: str) -> p
 def numbers_to_nullable(numbers: npt.NDArray[Any], values: pd.Series) -> pd.Series:
     """Return numbers as a nullable Series, in an Arrow dtype if ``values`` has one."""
     is_whole = numbers.dtype.kind == "i"
-    column = pd.Series(pd.array(numbers, dtype="Int64" if is_whole else "Float64"))
+    nullable_column = pd.Series(pd.array(numbers, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
-        return column.astype("int64[pyarrow]" if is_whole else "double[pyarrow]")
-    return column
+        return nullable_column.astype("int64[pyarrow]" if is_whole else "double[pyarrow]")
+    return nullable_column
 
 
 def flatten_names(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
@@ -244,24 +245,27 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
     metadata = metadata_of(flat_frame)
     if not all(isinstance(key, str) for key in groupers):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
-    columns = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
-    columns = [name for name in columns if name in metadata.key] or columns
-    hint = _days_hint(metadata.columns[columns[0]].declared_name or "") if columns else None
-    if len(columns) != 1 or hint is not None:
-        need = f"needs one column of times, and there are {', '.join(columns) or 'none'}; name it"
-        if hint is not None:
-            need = (
-                f"needs the day of a row, and {columns[0]} describes totals{hint}; if it is meant"
-            )
-        example_key = repr(columns[0] if columns else "column")
+    time_columns = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
+    time_columns = [name for name in time_columns if name in metadata.key] or time_columns
+    days_hint = (
+        _days_hint(metadata.columns[time_columns[0]].declared_name or "") if time_columns else None
+    )
+    if len(time_columns) != 1 or days_hint is not None:
+        need_text = (
+            f"needs one column of times, and there are {', '.join(time_columns) or 'none'}; name it"
+        )
+        if days_hint is not None:
+            need_text = f"needs the day of a row, and {time_columns[0]} describes totals{days_hint}"
+            need_text += "; if it is meant"
+        example_key = repr(time_columns[0] if time_columns else "column")
         raise ArgumentError(
-            f"freq= {need}: by=pandas.Grouper(key={example_key}, freq=…)", argument="freq"
+            f"freq= {need_text}: by=pandas.Grouper(key={example_key}, freq=…)", argument="freq"
         )
     with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
         warnings.simplefilter("error")  # pandas will drop what it deprecates
-        grouper = pd.Grouper(key=columns[0], freq=freq)
+        grouper = pd.Grouper(key=time_columns[0], freq=freq)
         if grouper.freq is not None:
-            return [grouper, *(key for key in groupers if key != columns[0])]
+            return [grouper, *(key for key in groupers if key != time_columns[0])]
     raise ArgumentError(
         f"freq={freq!r} is no frequency that pandas knows; it takes offset aliases, such as "
         "'W' (weeks that end on Sunday), 'W-SAT', '7D', 'MS' (months by their first day), "
@@ -305,19 +309,23 @@ def find_partial_periods(
     if not len(frame) or [column.dtype.kind for column in time_columns] != ["M"]:
         return partial_periods
     (grouper,) = groupers
-    days, period_labels = (
-        to_naive_times(times).dt.normalize() for times in (*time_columns, groups.keys[grouper.key])
+    day_of_row, period_labels = (
+        to_naive_times(time_values).dt.normalize()
+        for time_values in (*time_columns, groups.keys[grouper.key])
     )
     one_day = pd.Timedelta(days=1)
-    first_day = days.min()
-    last_day = days.max()
+    first_day = day_of_row.min()
+    last_day = day_of_row.max()
     # No two rows of neighbouring days: the rows stand for whole weeks or months.
-    if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == one_day).any():
+    if (
+        first_day != last_day
+        and not (day_of_row.drop_duplicates().sort_values().diff() == one_day).any()
+    ):
         return partial_periods
-    day_counts = pd.Series(days.to_numpy()).groupby(groups.row_codes).nunique()
+    day_counts = pd.Series(day_of_row.to_numpy()).groupby(groups.row_codes).nunique()
     # If days are no part of the key, rows are events, and days between events are not missing.
     if is_daily_series := grouper.key in metadata.key:
-        covered_days = pd.DatetimeIndex(days.unique())
+        covered_days = pd.DatetimeIndex(day_of_row.unique())
     else:
         covered_days = pd.date_range(first_day, last_day)
     is_single_series = is_daily_series and all(
@@ -328,18 +336,21 @@ def find_partial_periods(
         period_label = period_labels.iloc[group_number]
         period_offset = grouper.freq
         is_labelled_by_end = grouper.closed == "right"  # type: ignore[attr-defined]
-        start, end = (
+        period_start, period_end = (
             (period_label - period_offset + one_day, period_label)
             if is_labelled_by_end
             else (period_label, period_label + period_offset - one_day)
         )
-        length = (end - start).days + 1
-        day_count = (
+        period_day_count = (period_end - period_start).days + 1
+        covered_day_count = (
             day_counts[group_number]
             if is_single_series
-            else int(((covered_days >= start) & (covered_days <= end)).sum())
+            else int(((covered_days >= period_start) & (covered_days <= period_end)).sum())
         )
-        if day_count < length:
-            days_text = f"{day_count} of the {length} days from {start.date()} to {end.date()}"
-            partial_periods[group_number] = (day_count / length, days_text)
+        if covered_day_count < period_day_count:
+            days_text = (
+                f"{covered_day_count} of the {period_day_count} days from {period_start.date()} to "
+                f"{period_end.date()}"
+            )
+            partial_periods[group_number] = (covered_day_count / period_day_count, days_text)
     return partial_periods

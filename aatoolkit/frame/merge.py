@@ -63,24 +63,27 @@ _ROW_NUMBER_COLUMNS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 @record_call_as("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """Merge two frames like `pandas.merge`, and keep the metadata of both."""
-    merge_keys = _merge_keys(left, right, options)
+    merge_keys = _find_merge_keys(left, right, options)
     _check_keys(left, right, options, merge_keys)
     numbered_frames = [
-        frame.assign(**{name: range(len(frame))})
-        for frame, name in zip((left, right), _ROW_NUMBER_COLUMNS, strict=True)
+        frame.assign(**{column_name: range(len(frame))})
+        for frame, column_name in zip((left, right), _ROW_NUMBER_COLUMNS, strict=True)
     ]
     try:
         merged_frame = numbered_frames[0].merge(numbered_frames[1], **options)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
+        problem_text = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
         dtype_hint = "; give the keys one dtype, by astype or pd.to_datetime" * (
-            "trying to" in problem
+            "trying to" in problem_text
         )
-        raise ArgumentError(f"the frames cannot be merged: {problem}{dtype_hint}") from None
+        raise ArgumentError(f"the frames cannot be merged: {problem_text}{dtype_hint}") from None
     repeated_flags = [
-        bool(merged_frame[name].dropna().duplicated().any()) for name in _ROW_NUMBER_COLUMNS
+        bool(merged_frame[column_name].dropna().duplicated().any())
+        for column_name in _ROW_NUMBER_COLUMNS
     ]
-    unmatched_masks = [merged_frame[name].isna().to_numpy(bool) for name in _ROW_NUMBER_COLUMNS]
+    unmatched_masks = [
+        merged_frame[column_name].isna().to_numpy(bool) for column_name in _ROW_NUMBER_COLUMNS
+    ]
     unmatched_counts = [int(unmatched_mask.sum()) for unmatched_mask in unmatched_masks]
     is_anti = "anti" in options.get("how", "inner")
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
@@ -90,9 +93,9 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     metadata_with_tables = [
         *map(_with_undeclared_table, (left, right), metadata_of_frames, merge_keys)
     ]
-    shared_keys = _shared_keys(left, right, options)
+    shared_keys = _find_shared_keys(left, right, options)
     new_names_of_frames = names_after_merge(left, right, options)
-    columns: dict[str, ColumnMetadata] = {}
+    metadata_by_column: dict[str, ColumnMetadata] = {}
     key_by_table: dict[str, tuple[str, ...]] = {}
     repeated_tables = set[str]()
     # The keys of a side whose rows may have no match are replaced by those of the other side.
@@ -106,9 +109,9 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     for position, (metadata, new_name_by_old) in enumerate(
         zip(metadata_with_tables, new_names_of_frames, strict=True)
     ):
-        for name, column in metadata.columns.items():
-            if name not in shared_keys:
-                columns[new_name_by_old[name]] = column.renamed(new_name_by_old)
+        for column_name, column in metadata.columns.items():
+            if column_name not in shared_keys:
+                metadata_by_column[new_name_by_old[column_name]] = column.renamed(new_name_by_old)
         repeated_tables.update(metadata.repeated_tables)
         if repeated_flags[position]:
             repeated_tables.update(table_names_of(metadata))
@@ -118,21 +121,32 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
                 new_names = new_name_by_old | (
                     left_key_by_right if position and is_joined_table(table) else {}
                 )
-                key_by_table[table] = tuple(new_names.get(name, name) for name in table_key)
+                key_by_table[table] = tuple(
+                    new_names.get(column_name, column_name) for column_name in table_key
+                )
     tables_of_frames = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
     old_tables = {table for metadata in metadata_of_frames for table in metadata.key_by_table}
     new_table = next(
-        (name for name in key_by_table if is_joined_table(name) and name not in old_tables), ""
+        (
+            column_name
+            for column_name in key_by_table
+            if is_joined_table(column_name) and column_name not in old_tables
+        ),
+        "",
     )
-    for name in shared_keys:
-        key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in metadata_of_frames]
+    for column_name in shared_keys:
+        metadata_of_key_sides = [
+            metadata.columns.get(column_name, NO_METADATA) for metadata in metadata_of_frames
+        ]
         column = _key_metadata(
-            *key_metadata, left_only=unmatched_counts[1], right_only=unmatched_counts[0]
+            *metadata_of_key_sides, left_only=unmatched_counts[1], right_only=unmatched_counts[0]
         )
         is_known = (
             column.declared_name or column.availability.status != Status.UNKNOWN or not new_table
         )
-        columns[name] = column if is_known else replace(column, declared_name=f"{new_table}.{name}")
+        metadata_by_column[column_name] = (
+            column if is_known else replace(column, declared_name=f"{new_table}.{column_name}")
+        )
     for position, unmatched_mask in enumerate(unmatched_masks):
         if not unmatched_counts[position]:
             continue
@@ -141,25 +155,33 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             for key in merge_keys[1 - position]
             if isinstance(key, str)
         ]
-        unmatched_keys = merged_frame[[name for name in merged_frame if name in other_frame_keys]][
-            unmatched_mask
-        ]
+        unmatched_keys = merged_frame[
+            [column_name for column_name in merged_frame if column_name in other_frame_keys]
+        ][unmatched_mask]
         availability = no_match_availability(unmatched_counts[position], len(unmatched_mask))
         statements = list[Statement]()
-        if are_keys_listable(unmatched_keys, FrameMetadata(columns)):
+        if are_keys_listable(unmatched_keys, FrameMetadata(metadata_by_column)):
             statements = key_statements(unmatched_keys, [availability])
-        for name in metadata_with_tables[position].columns.keys() - {*shared_keys}:
-            new_name = new_names_of_frames[position][name]
-            columns[new_name] = with_unmatched_rows(columns[new_name], availability, statements)
+        for column_name in metadata_with_tables[position].columns.keys() - {*shared_keys}:
+            new_name = new_names_of_frames[position][column_name]
+            metadata_by_column[new_name] = with_unmatched_rows(
+                metadata_by_column[new_name], availability, statements
+            )
     keys_of_frames = [
-        [name if name in shared_keys else new_name_by_old[name] for name in metadata.key]
+        [
+            column_name if column_name in shared_keys else new_name_by_old[column_name]
+            for column_name in metadata.key
+        ]
         for metadata, new_name_by_old in zip(metadata_with_tables, new_names_of_frames, strict=True)
     ]
     merged_key = dict.fromkeys(
-        (*keys_of_frames[0], *(name for name in keys_of_frames[1] if name not in shared_keys))
+        (
+            *keys_of_frames[0],
+            *(column_name for column_name in keys_of_frames[1] if column_name not in shared_keys),
+        )
     )
     merged_metadata = FrameMetadata(
-        columns,
+        metadata_by_column,
         unique_key(merged_frame, tuple(merged_key) if keys_of_frames[0] else ()),
         sources_of(metadata_with_tables),
         {
@@ -180,17 +202,22 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
     )
     with cache_checks():
         metadata = metadata_of(frame, with_index_levels=True)
-        columns = {
+        metadata_by_column = {
             new_name_by_old.get(name, name): column.renamed(new_name_by_old)
             for name, column in metadata.columns.items()
         }
-        table_keys = {
+        key_by_table = {
             table: tuple(new_name_by_old.get(name, name) for name in table_key)
             for table in table_names_of(metadata)
             if (table_key := metadata.key_of(table)) is not None
         }
-        key = tuple(new_name_by_old.get(name, name) for name in metadata.key)
-        attach(renamed_frame, replace(metadata, columns=columns, key=key, key_by_table=table_keys))
+        key_columns = tuple(new_name_by_old.get(name, name) for name in metadata.key)
+        attach(
+            renamed_frame,
+            replace(
+                metadata, columns=metadata_by_column, key=key_columns, key_by_table=key_by_table
+            ),
+        )
         record_recipe(
             renamed_frame, "rename", {"frame": frame, "names": new_name_by_old}, ("frame",)
         )
@@ -213,7 +240,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     repeated_tables = {*metadata.repeated_tables}
     for other_frame in frames:
         other_metadata = metadata_of(other_frame, with_index_levels=True)
-        matching_columns, new_repeated_tables = _matching_columns(
+        matching_columns, new_repeated_tables = _find_matching_columns(
             frame, other_frame, other_metadata
         )
         adopted_columns = {
@@ -285,7 +312,7 @@ def names_after_merge(
     For example, ``count`` becomes ``count_x`` if both frames have a column of this name.
     """
     shared_names = {*map(str, left.columns.intersection(right.columns))} - {
-        *_shared_keys(left, right, options)
+        *_find_shared_keys(left, right, options)
     }
     return [
         {
@@ -325,7 +352,7 @@ def sources_of(metadata_of_frames: Iterable[FrameMetadata]) -> tuple[Any, ...]:
     )
 
 
-def _matching_columns(
+def _find_matching_columns(
     frame: pd.DataFrame, other_frame: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
     """Return the metadata of those columns of ``other_frame`` that ``frame`` has with equal values.
@@ -388,20 +415,22 @@ def _with_undeclared_table(
     lists the columns, index levels or arrays of this frame that the merge compares.
     """
     array_by_column = arrays_of(frame)
-    undeclared_names = [
+    undeclared_column_names = [
         name
         for name, column in metadata.columns.items()
         if name in array_by_column
         and column.declared_name is None
         and column.availability.reason not in (OVERWRITTEN_REASON, MOVED_REASON)
     ]
-    if not undeclared_names:
+    if not undeclared_column_names:
         return metadata
-    rows = flatten_index(frame)
-    unique_names = [
-        name for name in rows.columns if isinstance(name, str) and [*rows.columns].count(name) == 1
+    flat_frame = flatten_index(frame)
+    unique_column_names = [
+        name
+        for name in flat_frame.columns
+        if isinstance(name, str) and [*flat_frame.columns].count(name) == 1
     ]
-    non_float_columns = [name for name in unique_names if rows[name].dtype.kind != "f"]
+    non_float_columns = [name for name in unique_column_names if flat_frame[name].dtype.kind != "f"]
     merge_keys = [name for name in merge_keys if isinstance(name, str)]
     # The key of the new table is the first of these that identifies the rows.
     candidate_keys = [
@@ -409,66 +438,77 @@ def _with_undeclared_table(
         metadata.key or merge_keys,
         *([*merge_keys, non_float_column] for non_float_column in non_float_columns),
         [*merge_keys, *non_float_columns],
-        [*merge_keys, *undeclared_names],
-        unique_names,
+        [*merge_keys, *undeclared_column_names],
+        unique_column_names,
     ]
     table_key = (NO_KEY_PLACEHOLDER,)
     for candidate_key in map(dict.fromkeys, candidate_keys):
         with suppress(TypeError):  # lists have no hash
-            if {*candidate_key} <= {*unique_names} and not (
-                rows.duplicated([*candidate_key]).any() if candidate_key else len(rows) > 1
+            if {*candidate_key} <= {*unique_column_names} and not (
+                flat_frame.duplicated([*candidate_key]).any()
+                if candidate_key
+                else len(flat_frame) > 1
             ):
                 table_key = tuple(candidate_key)
                 break
-    hashed_columns = sorted({*undeclared_names, *table_key} & {*array_by_column})
+    hashed_columns = sorted({*undeclared_column_names, *table_key} & {*array_by_column})
     row_hashes = np.sort(
         combine_to_row_hashes([hash_cells(array_by_column[name]) for name in hashed_columns])
     )
     digest = hashlib.sha256(
         repr((hashed_columns, metadata.sources)).encode() + row_hashes.tobytes()
     )
-    table = f"{JOINED_TABLE_PREFIX}{digest.hexdigest()[:12]}"
+    table_name = f"{JOINED_TABLE_PREFIX}{digest.hexdigest()[:12]}"
     metadata_by_column = {
-        name: replace(column, declared_name=f"{table}.{name}")
-        if name in undeclared_names
+        name: replace(column, declared_name=f"{table_name}.{name}")
+        if name in undeclared_column_names
         else column
         for name, column in metadata.columns.items()
     }
     # A frame without metadata gets this key as its own.
-    is_without_metadata = len(undeclared_names) == len(metadata.columns) and table_key != (
+    is_without_metadata = len(undeclared_column_names) == len(metadata.columns) and table_key != (
         NO_KEY_PLACEHOLDER,
     )
     return replace(
         metadata,
         columns=metadata_by_column,
         key=table_key if is_without_metadata else metadata.key,
-        key_by_table={**metadata.key_by_table, table: table_key},
+        key_by_table={**metadata.key_by_table, table_name: table_key},
     )
 
 
 # --- keys of a merge ----------------------------------------------------------------------------
 
 
-def _merge_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions) -> list[list[Any]]:
+def _find_merge_keys(
+    left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions
+) -> list[list[Any]]:
     """Return the merge keys of each side: column names, index levels or arrays."""
     if options.get("how") == "cross":
         return [[], []]
-    on = options.get("on")
-    merge_keys = [on, on] if on is not None else [options.get("left_on"), options.get("right_on")]
+    on_option = options.get("on")
+    merge_keys = (
+        [on_option, on_option]
+        if on_option is not None
+        else [options.get("left_on"), options.get("right_on")]
+    )
     for position, frame in enumerate((left, right)):
         if options.get(("left_index", "right_index")[position]):
             merge_keys[position] = [*frame.index.names]
     if merge_keys == [None, None]:
         merge_keys = [[name for name in left.columns if name in {*right.columns}]] * 2
-    return [[*names] if isinstance(names, list | tuple) else [names] for names in merge_keys]
+    return [
+        [*key_names] if isinstance(key_names, list | tuple) else [key_names]
+        for key_names in merge_keys
+    ]
 
 
-def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions) -> list[str]:
+def _find_shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions) -> list[str]:
     """Return the merge keys that have the same name on both sides."""
     if options.get("left_index") or options.get("right_index"):
         level_names = [str(name) for name in left.index.names if name is not None]
         return [name for name in level_names if name in right.index.names]
-    key_pairs = zip(*_merge_keys(left, right, options), strict=False)
+    key_pairs = zip(*_find_merge_keys(left, right, options), strict=False)
     is_scalar = pd.api.types.is_scalar
     return [
         str(left_key)
@@ -478,24 +518,29 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions)
 
 
 def _check_keys(
-    left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions, keys: Sequence[Sequence[Any]]
+    left: pd.DataFrame,
+    right: pd.DataFrame,
+    options: MergeOptions,
+    keys_of_frames: Sequence[Sequence[Any]],
 ) -> None:
     """Raise if a merge key does not exist, or if pandas would merge on a measured column.
 
-    ``keys`` has the merge keys of the left and of the right frame.
+    ``keys_of_frames`` has the merge keys of the left and of the right frame.
     """
-    for frame, frame_name, frame_keys in zip((left, right), ("left", "right"), keys, strict=True):
+    for frame, frame_name, frame_keys in zip(
+        (left, right), ("left", "right"), keys_of_frames, strict=True
+    ):
         available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
-        for key in frame_keys:
-            if isinstance(key, str) and key not in available_names:
+        for merge_key in frame_keys:
+            if isinstance(merge_key, str) and merge_key not in available_names:
                 hint = "; where its name differs between the frames, use left_on= and right_on="
-                kind = f"{frame_name}-hand column"
-                raise item_not_found(kind, key, available_names, hint)
+                column_kind = f"{frame_name}-hand column"
+                raise item_not_found(column_kind, merge_key, available_names, hint)
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
     left_metadata = metadata_of(left, with_index_levels=True)
-    shared_keys = keys[0]
+    shared_keys = keys_of_frames[0]
     key_columns = {*left_metadata.key, *metadata_of(right, with_index_levels=True).key}
     text_keys = [
         name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
@@ -587,15 +632,15 @@ def concat(
         for frame_and_metadata in frames_with_metadata
         if len(frame_and_metadata[0])
     ] or frames_with_metadata
-    conditions_by_frame = _frame_conditions(nonempty_frames)
-    columns = {
+    conditions_by_frame = _find_frame_conditions(nonempty_frames)
+    metadata_by_column = {
         str(name): _stacked_column_metadata(
             str(name), nonempty_frames, frames_with_metadata, conditions_by_frame
         )
         for name in stacked_frame.columns
     }
     complete_statuses = (Status.AVAILABLE, Status.NOT_APPLICABLE)
-    for name, column in columns.items():
+    for name, column_metadata in metadata_by_column.items():
         frames_and_columns = [
             (frame, metadata.columns[name])
             for frame, metadata in frames_with_metadata
@@ -603,23 +648,26 @@ def concat(
         ]
         absence_reasons = [
             availability
-            for _, column in frames_and_columns
-            for availability in column.absence_reasons
+            for _, column_metadata in frames_and_columns
+            for availability in column_metadata.absence_reasons
         ]
         absence_reasons += [
-            column.availability
-            for frame, column in frames_and_columns
+            column_metadata.availability
+            for frame, column_metadata in frames_and_columns
             if not len(frame)
             and nonempty_frames != frames_with_metadata
-            and column.availability.status not in complete_statuses
+            and column_metadata.availability.status not in complete_statuses
         ]
-        columns[name] = column.with_absences(*absence_reasons) if absence_reasons else column
+        metadata_by_column[name] = (
+            column_metadata.with_absences(*absence_reasons) if absence_reasons else column_metadata
+        )
     distinct_keys = {metadata.key for _, metadata in frames_with_metadata}
-    key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
-    stacked_key = unique_key(stacked_frame, key)
-    if conditions_by_frame and not stacked_key and key:
+    shared_key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
+    stacked_key = unique_key(stacked_frame, shared_key)
+    if conditions_by_frame and not stacked_key and shared_key:
         stacked_key = unique_key(
-            stacked_frame, (*(condition.column for condition in conditions_by_frame[0]), *key)
+            stacked_frame,
+            (*(condition.column for condition in conditions_by_frame[0]), *shared_key),
         )
     key_by_table: dict[str, tuple[str, ...]] = {}
     repeated_tables = {
@@ -650,12 +698,14 @@ def concat(
         if has_different_keys or _repeats_rows(frames_with_table, table):
             repeated_tables.add(table)
     if any(map(is_joined_table, repeated_tables)):
-        joined_tables = {column.table for column in columns.values()}
+        joined_tables = {column_metadata.table for column_metadata in metadata_by_column.values()}
         repeated_tables |= {*filter(is_joined_table, joined_tables)} - {*key_by_table}
     sources = sources_of(metadata for _, metadata in frames_with_metadata)
     return attach(
         stacked_frame,
-        FrameMetadata(columns, stacked_key, sources, key_by_table, tuple(sorted(repeated_tables))),
+        FrameMetadata(
+            metadata_by_column, stacked_key, sources, key_by_table, tuple(sorted(repeated_tables))
+        ),
     )
 
 
@@ -721,7 +771,7 @@ def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
     return tuple(map(as_text, pd.Series(distinct_values).astype(object)))
 
 
-def _frame_conditions(
+def _find_frame_conditions(
     frames: Sequence[FrameWithMetadata],
 ) -> list[tuple[Condition, ...]] | None:
     """Return for each frame the conditions that select its rows in the stacked frame.
@@ -729,16 +779,21 @@ def _frame_conditions(
     For example, the rows of a frame of one host are selected by the value of ``host``. The result
     is None if no column tells the frames apart.
     """
-    keys = [name for _, metadata in frames for name in metadata.key]
-    candidate_columns = dict.fromkeys(("host", *CONTEXT_COLUMNS, *FILTERS, *keys))
+    key_columns = [name for _, metadata in frames for name in metadata.key]
+    candidate_columns = dict.fromkeys(("host", *CONTEXT_COLUMNS, *FILTERS, *key_columns))
     del candidate_columns["fetched_at"]
-    for columns in (*((name,) for name in candidate_columns), ("host", "days"), ("fetched_at",)):
+    for condition_columns in (
+        *((name,) for name in candidate_columns),
+        ("host", "days"),
+        ("fetched_at",),
+    ):
         if not all(
-            {*columns} <= {*frame.columns} & metadata.columns.keys() for frame, metadata in frames
+            {*condition_columns} <= {*frame.columns} & metadata.columns.keys()
+            for frame, metadata in frames
         ):
             continue
         texts_of_frames = [
-            [_distinct_texts(frame[name]) for name in columns] for frame, _ in frames
+            [_distinct_texts(frame[name]) for name in condition_columns] for frame, _ in frames
         ]
         combinations = [
             combination
@@ -750,7 +805,7 @@ def _frame_conditions(
             return [
                 tuple(
                     Condition(name, "in", column_texts)
-                    for name, column_texts in zip(columns, texts_of_columns, strict=True)
+                    for name, column_texts in zip(condition_columns, texts_of_columns, strict=True)
                 )
                 for texts_of_columns in texts_of_frames
             ]
@@ -772,9 +827,11 @@ def _stacked_column_metadata(
     frames, conditions_by_frame = (
         (nonempty_frames, conditions_by_frame) if has_column else (all_frames, None)
     )
-    columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
-    declared_names = {column.declared_name for column in columns}
-    tables = sorted({column.table for column in columns})
+    metadata_of_columns = [
+        metadata.columns[name] for _, metadata in frames if name in metadata.columns
+    ]
+    declared_names = {column_metadata.declared_name for column_metadata in metadata_of_columns}
+    tables = sorted({column_metadata.table for column_metadata in metadata_of_columns})
     if len(declared_names) > 1 and all(
         map(is_joined_table, tables)
     ):  # of several frames that were merged, no key
@@ -785,27 +842,47 @@ def _stacked_column_metadata(
         len(frame) for frame, metadata in frames if name not in metadata.columns
     )
     row_count = sum(len(frame) for frame, _ in frames)
-    reason = f"{missing_row_count} of {row_count} rows from frames without it"
-    absence = Availability(Status.UNAVAILABLE, Cause.ABSENT, reason)
-    column = ColumnMetadata(
+    absence_reason = f"{missing_row_count} of {row_count} rows from frames without it"
+    absence_availability = Availability(Status.UNAVAILABLE, Cause.ABSENT, absence_reason)
+    column_metadata = ColumnMetadata(
         declared_names.pop() if len(declared_names) == 1 else None,
-        combine(column.availability for column in columns),
-        caution=next((column.caution for column in columns if column.caution), None),
+        combine(column_metadata.availability for column_metadata in metadata_of_columns),
+        caution=next(
+            (
+                column_metadata.caution
+                for column_metadata in metadata_of_columns
+                if column_metadata.caution
+            ),
+            None,
+        ),
     )
-    are_equal = len(columns) == len(frames) and len({column.statements for column in columns}) == 1
-    availabilities = {column.default_availability for column in columns}
-    if are_equal and (len(availabilities) == 1 or conditions_by_frame is None):
+    has_equal_statements = (
+        len(metadata_of_columns) == len(frames)
+        and len({column_metadata.statements for column_metadata in metadata_of_columns}) == 1
+    )
+    default_availabilities = {
+        column_metadata.default_availability for column_metadata in metadata_of_columns
+    }
+    if has_equal_statements and (len(default_availabilities) == 1 or conditions_by_frame is None):
         return replace(
-            column, statements=columns[0].statements, rest_availability=combine([*availabilities])
+            column_metadata,
+            statements=metadata_of_columns[0].statements,
+            rest_availability=combine([*default_availabilities]),
         )
     if conditions_by_frame is None:
-        is_measured = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
-        return column.combined_with(absence) if missing_row_count and is_measured else column
+        is_measured = column_metadata.availability.status in (Status.AVAILABLE, Status.PARTIAL)
+        return (
+            column_metadata.combined_with(absence_availability)
+            if missing_row_count and is_measured
+            else column_metadata
+        )
     statements = chain.from_iterable(
-        metadata.columns.get(name, ColumnMetadata(None, absence)).statements_within(*conditions)
+        metadata.columns.get(name, ColumnMetadata(None, absence_availability)).statements_within(
+            *conditions
+        )
         for (_, metadata), conditions in zip(frames, conditions_by_frame, strict=True)
     )
-    return replace(column, statements=tuple(statements))
+    return replace(column_metadata, statements=tuple(statements))
 
 
 def _cast_to_common_dtypes(frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
@@ -813,19 +890,20 @@ def _cast_to_common_dtypes(frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
     new_frames = [pd.DataFrame(frame).copy(deep=False) for frame in frames]  # without attrs
-    for name in dict.fromkeys(chain.from_iterable(new_frames)):
-        frames_with_column = [frame for frame in new_frames if name in frame]
-        dtype = _common_dtype(
-            [frame[name] for frame in frames_with_column], len(frames_with_column) < len(new_frames)
+    for column_name in dict.fromkeys(chain.from_iterable(new_frames)):
+        frames_with_column = [frame for frame in new_frames if column_name in frame]
+        dtype = _find_common_dtype(
+            [frame[column_name] for frame in frames_with_column],
+            len(frames_with_column) < len(new_frames),
         )
         for frame in frames_with_column if dtype is not None else ():
-            is_empty = frame[name].isna().all()
-            values = pd.Series(None, frame.index) if is_empty else frame[name]
-            frame[name] = values.astype(dtype)
+            is_empty = frame[column_name].isna().all()
+            column_values = pd.Series(None, frame.index) if is_empty else frame[column_name]
+            frame[column_name] = column_values.astype(dtype)
     return new_frames
 
 
-def _common_dtype(columns: Sequence[pd.Series], may_be_missing: bool) -> Any:
+def _find_common_dtype(columns: Sequence[pd.Series], may_be_missing: bool) -> Any:
     """Return the dtype to convert columns to before stacking; None if pandas may choose.
 
     ``may_be_missing`` says whether some of the stacked frames lack the column.

@@ -120,18 +120,18 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
     with open_parquet(path) as file:
         schema = file.schema_arrow
         file_metadata = _read_all_metadata(file)
-        table = read_arrow(file)
+        arrow_table = read_arrow(file)
         metadata = read_file_metadata(file_metadata, schema.names)
-        table = table.cast(schema).replace_schema_metadata(
+        arrow_table = arrow_table.cast(schema).replace_schema_metadata(
             _replace_unreadable_dtypes(file_metadata)
         )
-        frame: pd.DataFrame = table.to_pandas()
-        pandas_metadata = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
+        frame: pd.DataFrame = arrow_table.to_pandas()
+        pandas_metadata = json.loads(arrow_table.schema.metadata.get(b"pandas", b'{"columns": []}'))
         dtype_by_name = {
             column["name"]: str((column.get("metadata") or {}).get("dtype") or column["numpy_type"])
             for column in pandas_metadata["columns"]
         }
-        for field, column in zip(table.schema, table.columns, strict=True):
+        for field, column in zip(arrow_table.schema, arrow_table.columns, strict=True):
             name = field.name
             if dtype_by_name.get(name, "").endswith("[pyarrow]"):
                 frame[name] = pd.Series(pd.arrays.ArrowExtensionArray(column), frame.index)

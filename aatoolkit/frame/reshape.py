@@ -73,9 +73,9 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         if name not in number_columns
     }
     if reason_by_column:
-        reasons = ", ".join(f"{name} {reason}" for name, reason in reason_by_column.items())
+        reasons_text = ", ".join(f"{name} {reason}" for name, reason in reason_by_column.items())
         raise AvailabilityError(
-            f"only numbers have a long form: {reasons}", columns=reason_by_column
+            f"only numbers have a long form: {reasons_text}", columns=reason_by_column
         )
     is_whole = all(flat_frame[name].dtype.kind in "iu" for name in number_columns)
     value_dtype: Any = "Int64" if number_columns and is_whole else "Float64"
@@ -92,36 +92,46 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     }
     long_frames = [] if number_columns else [id_frame.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
-        cells = statuses_of(flat_frame, name, metadata)
-        units = row_units(flat_frame, metadata, name)
-        if units is None:
-            units = pd.Series(
+        cell_statuses = statuses_of(flat_frame, name, metadata)
+        unit_of_row = row_units(flat_frame, metadata, name)
+        if unit_of_row is None:
+            unit_of_row = pd.Series(
                 metadata.declaration_of(name).unit, index=id_frame.index, dtype="string"
             )
-        values = flat_frame[name]
-        if not is_whole and values.dtype.kind in "iu" and (values.abs() > MAX_EXACT_FLOAT).any():
+        column_values = flat_frame[name]
+        if (
+            not is_whole
+            and column_values.dtype.kind in "iu"
+            and (column_values.abs() > MAX_EXACT_FLOAT).any()
+        ):
             raise NotWritten(
                 f"{name} holds whole numbers beyond 2**53, which do not fit beside "
                 "fractions; name whole-number columns alone"
             )
         column_frame = id_frame.assign(
             variable=pd.Series(name, index=id_frame.index, dtype="string"),
-            value=values.astype(value_dtype).array,
-            unit=units.array,
+            value=column_values.astype(value_dtype).array,
+            unit=unit_of_row.array,
         )
         long_frames.append(
-            pd.concat([column_frame, status_columns(cells.availabilities, cells.codes)], axis=1)
+            pd.concat(
+                [column_frame, status_columns(cell_statuses.availabilities, cell_statuses.codes)],
+                axis=1,
+            )
         )
-    column_metadata = {
+    metadata_by_column = {
         new_name: metadata.columns[name].renamed(new_name_by_old)
         for name, new_name in new_name_by_old.items()
     }
-    column_metadata |= dict.fromkeys(
+    metadata_by_column |= dict.fromkeys(
         (name for name in _LONG_COLUMNS if name != "value"), MEASURED_COLUMN
     )
-    key = (*(new_name_by_old[name] for name in metadata.key if name in new_name_by_old), "variable")
+    key_columns = (
+        *(new_name_by_old[name] for name in metadata.key if name in new_name_by_old),
+        "variable",
+    )
     long_frame = pd.concat(long_frames, ignore_index=True)
-    return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
+    return attach(long_frame, FrameMetadata(metadata_by_column, key_columns, metadata.sources))
 
 
 @record_call_as("with_context", "frame")
@@ -155,15 +165,20 @@ def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
 
 
 def _with_constants(
-    frame: pd.DataFrame, metadata: FrameMetadata, constants: Mapping[str, tuple[Any, str]]
+    frame: pd.DataFrame,
+    metadata: FrameMetadata,
+    value_and_dtype_by_column: Mapping[str, tuple[Any, str]],
 ) -> pd.DataFrame:
     """Return a frame with new first columns, each with the same value in all rows."""
     constant_columns = {
         name: pd.Series(value, index=frame.index, dtype=dtype)
-        for name, (value, dtype) in constants.items()
+        for name, (value, dtype) in value_and_dtype_by_column.items()
     }
     extended_frame = pd.concat([pd.DataFrame(constant_columns), frame], axis=1)
-    metadata_by_column = {**dict.fromkeys(constants, MEASURED_COLUMN), **metadata.columns}
+    metadata_by_column = {
+        **dict.fromkeys(value_and_dtype_by_column, MEASURED_COLUMN),
+        **metadata.columns,
+    }
     return attach(extended_frame, replace(metadata, columns=metadata_by_column))
 
 
@@ -187,7 +202,7 @@ def complete(
     """Return a frame with its missing rows added; see ``df.aa.complete``."""
     flat_frame = flatten_index(frame)
     flat_frame = flat_frame.astype(
-        {name: to_nullable(values).dtype for name, values in flat_frame.items()}
+        {name: to_nullable(column_levels).dtype for name, column_levels in flat_frame.items()}
     )
     check_columns(flat_frame, levels)
     metadata = metadata_of(flat_frame)
@@ -205,31 +220,42 @@ def complete(
             if scope == "engine"
         }
     levels_by_column = {
-        name: _cast_levels(flat_frame, name, values) for name, values in levels.items()
+        name: _cast_levels(flat_frame, name, column_levels)
+        for name, column_levels in levels.items()
     }
     flat_frame = flat_frame.assign(
-        **{name: flat_frame[name].astype(values.dtype) for name, values in levels_by_column.items()}
+        **{
+            name: flat_frame[name].astype(column_levels.dtype)
+            for name, column_levels in levels_by_column.items()
+        }
     )
-    new_rows = _missing_rows(flat_frame, metadata, levels_by_column)
-    keys = [*dict.fromkeys((*metadata.key, *levels))]
-    reason = f"no row in the response for this {' and '.join(keys)}"
-    new_row_statuses = _row_statuses(
-        new_rows, metadata, availability_by_engine, replace(NO_ROW_AVAILABILITY, reason=reason)
+    new_rows = _make_missing_rows(flat_frame, metadata, levels_by_column)
+    key_columns = [*dict.fromkeys((*metadata.key, *levels))]
+    no_row_reason = f"no row in the response for this {' and '.join(key_columns)}"
+    new_row_statuses = _make_row_statuses(
+        new_rows,
+        metadata,
+        availability_by_engine,
+        replace(NO_ROW_AVAILABILITY, reason=no_row_reason),
     )
-    row_statuses = _row_statuses(
+    row_statuses = _make_row_statuses(
         flat_frame, metadata, availability_by_engine, Availability(Status.AVAILABLE)
     )
     stacked_frame = pd.concat([flat_frame, new_rows], ignore_index=True)
     for name in _STATUS_COLUMNS:
-        statuses = flat_frame[name] if is_status_column(flat_frame, name) else row_statuses[name]
+        status_of_row = (
+            flat_frame[name] if is_status_column(flat_frame, name) else row_statuses[name]
+        )
         stacked_frame[name] = pd.concat(
-            [statuses.astype(new_row_statuses[name].dtype), new_row_statuses[name]],
+            [status_of_row.astype(new_row_statuses[name].dtype), new_row_statuses[name]],
             ignore_index=True,
         )
-    statements = tuple(row_statements(new_row_statuses, STATUS_NAME, new_rows[keys], metadata))
+    statements = tuple(
+        row_statements(new_row_statuses, STATUS_NAME, new_rows[key_columns], metadata)
+    )
     metadata_by_column = {
         name: column
-        if name in keys
+        if name in key_columns
         else replace(
             column,
             statements=(*column.statements, *statements),
@@ -244,19 +270,21 @@ def complete(
     )
 
 
-def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the distinct ``values`` of a key column (its levels) as a Series of its dtype.
+def _cast_levels(frame: pd.DataFrame, name: str, level_values: object) -> pd.Series:
+    """Return the distinct ``level_values`` of a key column (its levels) as a Series of its dtype.
 
     If the dtype is an unordered category, new values are added to its categories. Values that do
     not fit the dtype raise `AvailabilityError`.
     """
-    level_list: Any = values if pd.api.types.is_list_like(values) else [values]
-    levels = pd.Series([*level_list], dtype=object, name=name)
+    new_level_list: Any = (
+        level_values if pd.api.types.is_list_like(level_values) else [level_values]
+    )
+    levels = pd.Series([*new_level_list], dtype=object, name=name)
     dtype = frame[name].dtype
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
     if isinstance(dtype, pd.CategoricalDtype):
-        new_levels = [value for value in levels if value not in dtype.categories]
+        new_levels = [level for level in levels if level not in dtype.categories]
         if new_levels and dtype.ordered:
             problem = f"{', '.join(map(str, new_levels))} is not among the levels of the category"
         dtype = pd.CategoricalDtype([*dtype.categories, *new_levels], dtype.ordered)
@@ -269,25 +297,31 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     raise AvailabilityError(reason, columns={name: problem})
 
 
-def _missing_rows(
-    frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
+def _make_missing_rows(
+    frame: pd.DataFrame, metadata: FrameMetadata, levels_by_column: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
     """Return a frame with a row for each missing combination of keys, and empty other columns."""
-    other_keys = [name for name in metadata.key if name not in levels]
-    key_rows = frame[other_keys].drop_duplicates() if other_keys else pd.DataFrame(index=range(1))
-    for values in levels.values():
-        key_rows = key_rows.merge(values.to_frame(), how="cross")
-    keys = [*other_keys, *levels]
-    key_rows = key_rows[keys].astype(frame[keys].dtypes)
-    row_exists = pd.concat([frame[keys], key_rows], ignore_index=True).duplicated()
-    missing_keys = key_rows[~row_exists.to_numpy()[len(frame) :]] if levels else key_rows.iloc[:0]
+    other_key_columns = [name for name in metadata.key if name not in levels_by_column]
+    key_rows = (
+        frame[other_key_columns].drop_duplicates()
+        if other_key_columns
+        else pd.DataFrame(index=range(1))
+    )
+    for column_levels in levels_by_column.values():
+        key_rows = key_rows.merge(column_levels.to_frame(), how="cross")
+    key_columns = [*other_key_columns, *levels_by_column]
+    key_rows = key_rows[key_columns].astype(frame[key_columns].dtypes)
+    row_exists = pd.concat([frame[key_columns], key_rows], ignore_index=True).duplicated()
+    missing_keys = (
+        key_rows[~row_exists.to_numpy()[len(frame) :]] if levels_by_column else key_rows.iloc[:0]
+    )
     new_rows = frame.iloc[:0].reindex(range(len(missing_keys)))
-    for name in keys:
+    for name in key_columns:
         new_rows[name] = missing_keys[name].array
     return new_rows
 
 
-def _row_statuses(
+def _make_row_statuses(
     rows: pd.DataFrame,
     metadata: FrameMetadata,
     availability_by_engine: Mapping[str, Availability],
@@ -298,7 +332,7 @@ def _row_statuses(
     ``availability_by_engine`` has the availability that the response states for each engine (AI
     assistant). ``default_availability`` is the availability of all other rows.
     """
-    columns = [
+    value_columns = [
         name
         for name in metadata.columns
         if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
@@ -306,7 +340,9 @@ def _row_statuses(
     are_rows_added = default_availability.cause == NO_ROW_AVAILABILITY.cause
     engine_availabilities = [*availability_by_engine.values()]
     if are_rows_added:
-        combined_availability = combine(metadata.columns[name].availability for name in columns)
+        combined_availability = combine(
+            metadata.columns[name].availability for name in value_columns
+        )
         default_availability = (
             combined_availability if combined_availability.status in EMPTY else default_availability
         )
@@ -316,25 +352,31 @@ def _row_statuses(
             for availability in engine_availabilities
         ]
     # The state of its engine comes first; a row with a measurement keeps the default.
-    codes = np.zeros(len(rows), np.int64)
+    availability_codes = np.zeros(len(rows), np.int64)
     if availability_by_engine and "engine" in rows.columns:
         code_by_engine = {engine: code for code, engine in enumerate(availability_by_engine, 1)}
-        codes = np.array([code_by_engine.get(engine, 0) for engine in rows["engine"]], np.int64)
+        availability_codes = np.array(
+            [code_by_engine.get(engine, 0) for engine in rows["engine"]], np.int64
+        )
     if not are_rows_added:
-        boolean_columns = [*rows[columns].select_dtypes(["bool", "boolean"])]
-        measure_columns = [*rows[columns].select_dtypes("number")] or boolean_columns or columns
+        boolean_columns = [*rows[value_columns].select_dtypes(["bool", "boolean"])]
+        measure_columns = (
+            [*rows[value_columns].select_dtypes("number")] or boolean_columns or value_columns
+        )
         is_measured = rows[measure_columns].notna().any(axis=1).to_numpy(bool)
         for name in boolean_columns:  # where nothing was measured, a flag may say whose a row is
             is_measured = is_measured | statuses_of(rows, name, metadata).is_complete
-        codes[is_measured] = 0
-        cells_of_measures = [statuses_of(rows, name, metadata) for name in measure_columns]
+        availability_codes[is_measured] = 0
+        statuses_of_measures = [statuses_of(rows, name, metadata) for name in measure_columns]
         is_empty_row = np.all(
-            [cell_statuses.has_status(*EMPTY) for cell_statuses in cells_of_measures], axis=0
+            [cell_statuses.has_status(*EMPTY) for cell_statuses in statuses_of_measures], axis=0
         )
-        takes_cell_status = is_empty_row & (codes == 0) & ~is_measured
-        for cell_statuses in cells_of_measures[:1]:  # whose reason is that of the row
-            codes = np.where(
-                takes_cell_status, len(engine_availabilities) + 1 + cell_statuses.codes, codes
+        has_cell_status_mask = is_empty_row & (availability_codes == 0) & ~is_measured
+        for cell_statuses in statuses_of_measures[:1]:  # whose reason is that of the row
+            availability_codes = np.where(
+                has_cell_status_mask,
+                len(engine_availabilities) + 1 + cell_statuses.codes,
+                availability_codes,
             )
             engine_availabilities += cell_statuses.availabilities
-    return status_columns([default_availability, *engine_availabilities], codes)
+    return status_columns([default_availability, *engine_availabilities], availability_codes)

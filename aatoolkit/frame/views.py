@@ -27,22 +27,22 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame that describes each column in one row; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
     dtype_by_column = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
-    rows = []
-    for name, column in metadata.columns.items():
+    codebook_rows = []
+    for name, column_metadata in metadata.columns.items():
         declaration = metadata.declaration_of(name)
-        rows.append(
+        codebook_rows.append(
             (
                 dtype_by_column[name],
                 common_unit(frame, metadata, name) or declaration.unit,
                 None if declaration is UNDECLARED else str(_rule_in_full(metadata, name)),
                 declaration.doc or None,
-                str(availability_of(frame, name, column)),
+                str(availability_of(frame, name, column_metadata)),
                 approximation_reason(frame, metadata, name),
-                None if is_joined_table(column.table) else column.declared_name,
+                None if is_joined_table(column_metadata.table) else column_metadata.declared_name,
             )
         )
     return show_as(
-        rows,
+        codebook_rows,
         index=to_text_index(metadata.columns).rename("column"),
         columns=["dtype", "unit", "aggregation", "doc", "availability", "caution", "of"],
         dtype="string",
@@ -55,40 +55,51 @@ def _rule_in_full(metadata: FrameMetadata, name: str) -> Aggregation:
     A ratio is combined over the columns over which both of its counts may be added.
     """
     rule = metadata.declaration_of(name).aggregate
-    counts = rule.over or (rule.by or name,)
-    rules = [rule, *(metadata.declaration_of(count_name).aggregate for count_name in counts)]
-    limits = [limited.across for limited in rules if limited.across]
-    across = tuple(key for key in [*limits, ()][0] if all(key in limit for limit in limits))
-    return replace(rule, across=across)
+    count_names = rule.over or (rule.by or name,)
+    combined_rules = [
+        rule,
+        *(metadata.declaration_of(count_name).aggregate for count_name in count_names),
+    ]
+    key_limits = [limited_rule.across for limited_rule in combined_rules if limited_rule.across]
+    shared_key_columns = tuple(
+        key_column
+        for key_column in [*key_limits, ()][0]
+        if all(key_column in key_limit for key_limit in key_limits)
+    )
+    return replace(rule, across=shared_key_columns)
 
 
 def availability_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the availability of each column of a frame; see ``df.aa.availability``."""
-    columns = metadata_of(frame).columns
-    states = [availability_of(frame, name, column) for name, column in columns.items()]
+    metadata_by_column = metadata_of(frame).columns
+    availabilities = [
+        availability_of(frame, name, column_metadata)
+        for name, column_metadata in metadata_by_column.items()
+    ]
     return show_as(
         {
             "status": pd.Categorical(
-                [str(state.status) for state in states], [str(status) for status in Status]
+                [str(availability.status) for availability in availabilities],
+                [str(status) for status in Status],
             ),
-            "cause": to_text_index(state.cause for state in states),
-            "reason": to_text_index(state.reason for state in states),
+            "cause": to_text_index(availability.cause for availability in availabilities),
+            "reason": to_text_index(availability.reason for availability in availabilities),
         },
-        index=to_text_index(columns).rename("column"),
+        index=to_text_index(metadata_by_column).rename("column"),
     )
 
 
 def source_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the API responses that a frame was read from; see ``df.aa.sources``."""
     sources = metadata_of(frame).sources
-    table = show_as({
+    source_frame = show_as({
         name: pd.array([getattr(source, name) for source in sources],
                        dtype="boolean" if name == "stale" else "string")
         for name in Source.__dataclass_fields__
     })  # fmt: skip
     fetch_times, _ = coerce_values([source.fetched_at for source in sources], "timestamp")
-    table["fetched_at"] = fetch_times.to_pandas()
-    return table
+    source_frame["fetched_at"] = fetch_times.to_pandas()
+    return source_frame
 
 
 def to_text_index(values: Iterable[object]) -> pd.Index:
@@ -104,28 +115,30 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     reason_by_column = {}
-    problem = "these columns hold no measurement"
+    problem_text = "these columns hold no measurement"
     advice = ""
     for name in columns:
         availability = availability_of(frame, name, metadata.columns[name])
         is_empty = bool(frame[name].isna().to_numpy().all())
         is_changed = availability.reason == OVERWRITTEN_REASON
         if availability.status == Status.UNKNOWN:
-            cells = statuses_of(frame, name, metadata)
+            cell_statuses = statuses_of(frame, name, metadata)
             # Of rows stated by a column that is gone, each without a value may be one of those.
-            may_be_missing = cells.is_unreported | bool(metadata.columns[name].statements)
-            is_refused = is_empty or is_changed or bool((may_be_missing & ~cells.has_number).any())
+            may_be_missing = cell_statuses.is_unreported | bool(metadata.columns[name].statements)
+            is_refused = (
+                is_empty or is_changed or bool((may_be_missing & ~cell_statuses.has_number).any())
+            )
         else:
             is_partial = availability.status == Status.PARTIAL and len(frame) > 0
             is_refused = availability.status in EMPTY or (is_partial and is_empty)
         if is_refused:
             reason_by_column[name] = str(availability)
             if not is_empty and not is_changed:
-                problem = "these columns were not measured in every row"
+                problem_text = "these columns were not measured in every row"
                 advice = "; df.aa.measured() takes the rows in which they were"
     if reason_by_column:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in reason_by_column.items())
-        raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=reason_by_column)
+        raise AvailabilityError(f"{problem_text}: {reasons}{advice}", columns=reason_by_column)
     return frame
 
 
@@ -162,27 +175,37 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with columns in NumPy dtypes; see ``df.aa.plain``."""
     flat_frame = flatten_index(frame)
-    columns = [_to_plain(flat_frame.iloc[:, position]) for position in range(flat_frame.shape[1])]
-    result = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat_frame)))
-    return result.set_axis([str(name) for name in flat_frame.columns], axis=1)
+    plain_columns = [
+        _to_plain(flat_frame.iloc[:, position]) for position in range(flat_frame.shape[1])
+    ]
+    plain_frame = (
+        pd.concat(plain_columns, axis=1)
+        if plain_columns
+        else pd.DataFrame(index=range(len(flat_frame)))
+    )
+    return plain_frame.set_axis([str(name) for name in flat_frame.columns], axis=1)
 
 
-def _to_plain(values: pd.Series) -> pd.Series:
+def _to_plain(column_values: pd.Series) -> pd.Series:
     """Convert a column to a NumPy dtype; texts, lists and very large integers become objects."""
-    is_missing = values.isna().to_numpy(bool)
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(values.dtype.categories.dtype)
-    dtype = values.dtype
+    is_missing = column_values.isna().to_numpy(bool)
+    if isinstance(column_values.dtype, pd.CategoricalDtype):
+        column_values = column_values.astype(column_values.dtype.categories.dtype)
+    dtype = column_values.dtype
     if dtype.kind == "M":
-        return to_naive_times(values).reset_index(drop=True)
+        return to_naive_times(column_values).reset_index(drop=True)
     if not is_missing.any() and dtype.kind in "bui":
-        return pd.Series(values.to_numpy({"b": "bool", "u": "uint64", "i": "int64"}[dtype.kind]))
+        return pd.Series(
+            column_values.to_numpy({"b": "bool", "u": "uint64", "i": "int64"}[dtype.kind])
+        )
     is_whole = dtype.kind in "ui"
     if dtype.kind in "uif":
-        largest_number = values.abs().max() if is_whole else 0
+        largest_number = column_values.abs().max() if is_whole else 0
         if pd.isna(largest_number) or largest_number <= MAX_EXACT_FLOAT:
-            return pd.Series(values.to_numpy(np.float64, na_value=np.nan))
-    cells = values.astype(object) if is_whole or dtype.kind == "b" else as_texts(values)
-    texts = cells.to_numpy(object, copy=True)
-    texts[is_missing] = None
-    return pd.Series(texts, dtype="object")
+            return pd.Series(column_values.to_numpy(np.float64, na_value=np.nan))
+    cells = (
+        column_values.astype(object) if is_whole or dtype.kind == "b" else as_texts(column_values)
+    )
+    cell_objects = cells.to_numpy(object, copy=True)
+    cell_objects[is_missing] = None
+    return pd.Series(cell_objects, dtype="object")

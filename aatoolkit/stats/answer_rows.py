@@ -100,10 +100,10 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     'boolean'
     """
     missing_columns = [
-        f"{table}.{column}"
-        for table, columns in _REQUIRED_COLUMNS_BY_TABLE.items()
-        for column in columns
-        if column not in chats.get(table, ())
+        f"{table_name}.{column}"
+        for table_name, required_columns in _REQUIRED_COLUMNS_BY_TABLE.items()
+        for column in required_columns
+        if column not in chats.get(table_name, ())
     ]
     if missing_columns:
         raise AvailabilityError(
@@ -112,13 +112,15 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
             columns=dict.fromkeys(missing_columns, "no such column"),
         )
     if brand is None:
-        scopes = map(response_scope, metadata_of(chats["chats"]).sources)
-        brand_filters = {scope.filters[[*FILTERS].index("brand")] for scope in scopes}
-        if len(brand_filters) > 1 or max(map(len, brand_filters), default=0) > 1:
+        response_scopes = map(response_scope, metadata_of(chats["chats"]).sources)
+        brand_filter_values = {
+            scope.filters[[*FILTERS].index("brand")] for scope in response_scopes
+        }
+        if len(brand_filter_values) > 1 or max(map(len, brand_filter_values), default=0) > 1:
             reason = "the answers were read with several filters brand=, or some of them with none"
             raise refusal_error("brand", "default", f"{reason}; name one by brand=")
         brand = next(
-            (brand_name for brand_names in brand_filters for brand_name in brand_names), None
+            (brand_name for brand_names in brand_filter_values for brand_name in brand_names), None
         )
     return answers_from_tables(
         chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand
@@ -131,8 +133,8 @@ def answers_from_tables(
 ) -> pd.DataFrame:
     """Return the result of `answers` from the three tables of the section ``chats``."""
     is_answered = equal_text_mask(chats["outcome"], "answered")
-    chat_columns = [*host_columns(chats), *_CHAT_COLUMNS]
-    rows = chats.loc[is_answered, chat_columns].reset_index(drop=True)
+    chat_column_names = [*host_columns(chats), *_CHAT_COLUMNS]
+    answer_rows = chats.loc[is_answered, chat_column_names].reset_index(drop=True)
     is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)
     brand_mentions = mentions[is_of_brand.fillna(False).to_numpy(bool)]
     if brand is not None and not len(brand_mentions):
@@ -140,37 +142,45 @@ def answers_from_tables(
             f"no answer mentions {brand!r}; check its spelling, or that it is tracked",
             columns={"brand": "is in no row"},
         )
-    rows["date"] = rows["ran_at"].dt.tz_localize(None).dt.normalize()
-    rows["mentioned"] = rows["chat_id"].isin(brand_mentions["chat_id"]).astype("boolean")
-    own_brands = ", ".join(sorted(map(str, brand_mentions["brand"].dropna().unique()))) or None
-    rows["brand"] = pd.Series([brand or own_brands] * len(rows), dtype="string")
+    answer_rows["date"] = answer_rows["ran_at"].dt.tz_localize(None).dt.normalize()
+    answer_rows["mentioned"] = (
+        answer_rows["chat_id"].isin(brand_mentions["chat_id"]).astype("boolean")
+    )
+    own_brands_text = ", ".join(sorted(map(str, brand_mentions["brand"].dropna().unique()))) or None
+    answer_rows["brand"] = pd.Series([brand or own_brands_text] * len(answer_rows), dtype="string")
     first_mention_positions = brand_mentions.groupby("chat_id")["position"].min()
-    rows["position"] = rows["chat_id"].map(first_mention_positions).astype("Float64")
+    answer_rows["position"] = answer_rows["chat_id"].map(first_mention_positions).astype("Float64")
     is_own_citation = equal_text_mask(citations["domain_type"].astype("string"), "owned")
     if "cited" in citations:  # else the engine only read the page
         is_own_citation &= citations["cited"].fillna(True).to_numpy(bool)
-    rows["cited"] = rows["chat_id"].isin(citations["chat_id"][is_own_citation]).astype("boolean")
+    answer_rows["cited"] = (
+        answer_rows["chat_id"].isin(citations["chat_id"][is_own_citation]).astype("boolean")
+    )
     if len(citations) and not citations["domain_type"].notna().any():
-        rows["cited"] = pd.Series(dtype="boolean")  # missing in all rows
+        answer_rows["cited"] = pd.Series(dtype="boolean")  # missing in all rows
     metadata = metadata_of(chats)
-    columns = {name: metadata.columns[name] for name in chat_columns}
-    columns["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
-    for name, table, source_column in (
+    metadata_by_column = {
+        result_column: metadata.columns[result_column] for result_column in chat_column_names
+    }
+    metadata_by_column["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
+    for result_column, source_table, source_column in (
         ("mentioned", mentions, "brand"),
         ("position", mentions, "brand"),
         ("cited", citations, "domain_type"),
     ):
-        availability = metadata_of(table).columns[source_column].availability
-        if len(rows) and rows[name].isna().all():
+        availability = metadata_of(source_table).columns[source_column].availability
+        if len(answer_rows) and answer_rows[result_column].isna().all():
             availability = Availability(Status.UNAVAILABLE, Cause.ABSENT, availability.reason)
         elif availability.status == Status.NOT_APPLICABLE:
             availability = Availability(Status.AVAILABLE)
-        elif availability.status == Status.UNAVAILABLE and len(rows):
+        elif availability.status == Status.UNAVAILABLE and len(answer_rows):
             availability = replace(availability, status=Status.PARTIAL)
-        columns[name] = ColumnMetadata(None, availability)
+        metadata_by_column[result_column] = ColumnMetadata(None, availability)
     # Two brands in the same answers are other rows, so that they can be compared.
-    columns["brand"] = ColumnMetadata(None)
-    return attach(rows, FrameMetadata(columns, ("chat_id", "brand"), metadata.sources))
+    metadata_by_column["brand"] = ColumnMetadata(None)
+    return attach(
+        answer_rows, FrameMetadata(metadata_by_column, ("chat_id", "brand"), metadata.sources)
+    )
 
 
 def cited_and_mentioned(
@@ -232,32 +242,43 @@ def cited_and_mentioned(
 @record_statistic("cited_and_mentioned", "rows")
 def cited_and_mentioned_from_answers(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return the result of `cited_and_mentioned` from a frame with one row per answer."""
-    usable_rows = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
-    prompt_codes, prompts = pd.factorize(row_clusters(rows, "prompt_id").iloc[usable_rows])
+    usable_row_positions = np.flatnonzero(
+        rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool)
+    )
+    prompt_codes, distinct_prompts = pd.factorize(
+        row_clusters(rows, "prompt_id").iloc[usable_row_positions]
+    )
     cited_mask, mentioned_mask = (
-        rows[name].iloc[usable_rows].to_numpy(bool) for name in ("cited", "mentioned")
+        rows[name].iloc[usable_row_positions].to_numpy(bool) for name in ("cited", "mentioned")
     )
 
     def count_by_prompt(answer_kind: str) -> Any:
         """Return for each prompt the number of answers of a kind, such as ``cited_only``."""
         is_cited = answer_kind in ("both", "cited_only")
         is_mentioned = answer_kind in ("both", "mentioned_only")
-        kind_mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
-        counts = np.bincount(prompt_codes[kind_mask], minlength=len(prompts)).astype(np.float64)
+        is_of_kind = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
+        answer_counts = np.bincount(
+            prompt_codes[is_of_kind], minlength=len(distinct_prompts)
+        ).astype(np.float64)
 
-        def find_source_rows(prompt: int) -> Any:
-            row_positions = usable_rows[kind_mask & (prompt_codes == prompt)]
+        def find_source_rows(prompt_index: int) -> Any:
+            row_positions = usable_row_positions[is_of_kind & (prompt_codes == prompt_index)]
             count_text = f"{len(row_positions)} answers that are {answer_kind.replace('_', ' ')}"
-            return row_positions, count_text, {"prompt_id": prompts[prompt]}
+            return row_positions, count_text, {"prompt_id": distinct_prompts[prompt_index]}
 
-        return trace_to_rows(answer_kind, counts, rows, ("cited", "mentioned"), find_source_rows)
+        return trace_to_rows(
+            answer_kind, answer_counts, rows, ("cited", "mentioned"), find_source_rows
+        )
 
-    counts = {answer_kind: count_by_prompt(answer_kind) for answer_kind in _CITED_MENTIONED_KINDS}
+    counts_by_kind = {
+        answer_kind: count_by_prompt(answer_kind) for answer_kind in _CITED_MENTIONED_KINDS
+    }
     result_row = {
-        answer_kind: total_of(counts_by_prompt) for answer_kind, counts_by_prompt in counts.items()
+        answer_kind: total_of(counts_by_prompt)
+        for answer_kind, counts_by_prompt in counts_by_kind.items()
     }
     result_row["n"] = sum(result_row.values())
-    a, b, c, d = counts.values()
+    a, b, c, d = counts_by_kind.values()
     # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
     n = a + b + c + d
     r = a * d / n

@@ -67,56 +67,62 @@ def changes(
     """Detect the days on which a daily series shifted to another level; see ``df.aa.changes``."""
     check_level(level)
     daily_sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
-    date_order = np.argsort(daily_sums.cluster_labels[daily_sums.cluster_ids])
-    days = daily_sums.cluster_labels[daily_sums.cluster_ids][date_order]
-    y, n = daily_sums.y_and_n(date_order)
+    date_sort_order = np.argsort(daily_sums.cluster_labels[daily_sums.cluster_ids])
+    sorted_days = daily_sums.cluster_labels[daily_sums.cluster_ids][date_sort_order]
+    y, n = daily_sums.y_and_n(date_sort_order)
     distribution = POISSON if daily_sums.is_count else BINOMIAL if daily_sums.is_rate else NORMAL
     size = total_of(n)
-    row: RowDict = {}
-    if len(days):
-        row |= {"from_day": days.min(), "to_day": days.max()}
-    rows = [row]
-    if len(days) < _MIN_DAYS:
-        row["why"] = f"only {len(days)} of the {_MIN_DAYS} days with answers that it takes"
+    unchanged_row: RowDict = {}
+    if len(sorted_days):
+        unchanged_row |= {"from_day": sorted_days.min(), "to_day": sorted_days.max()}
+    result_rows = [unchanged_row]
+    if len(sorted_days) < _MIN_DAYS:
+        unchanged_row["why"] = (
+            f"only {len(sorted_days)} of the {_MIN_DAYS} days with answers that it takes"
+        )
     elif not np.isfinite((untrace(y) ** 2).sum()):
-        row["why"] = "its numbers are too large to compute with"
+        unchanged_row["why"] = "its numbers are too large to compute with"
     else:
         y_and_n = untrace(y), untrace(n)
         if distribution == NORMAL:  # about 0, with a variance of 1
             centred_y = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
             daily_std = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _MIN_DIVISOR))
             y_and_n = centred_y / daily_std, y_and_n[1]
-        change_points, p_value, dispersion = _change_points(*y_and_n, level, distribution)
+        change_points, p_value, dispersion = _find_change_points(*y_and_n, level, distribution)
         p = trace_random_number("p", p_value, _P_VALUE_DESCRIPTION, y, n)
         before = total_of(y) / size
         name_traced_variables()
-        row |= {"p": p, "before": before, "after": trace_alias("after", before)}
-        row["why"] = _reason_to_doubt(*y_and_n, p_value, distribution) if change_points else ""
-        if change_points and not row["why"]:
-            segment_bounds = [0, *change_points, len(days)]
-            rows = []
+        unchanged_row |= {"p": p, "before": before, "after": trace_alias("after", before)}
+        unchanged_row["why"] = (
+            _reason_to_doubt(*y_and_n, p_value, distribution) if change_points else ""
+        )
+        if change_points and not unchanged_row["why"]:
+            segment_bounds = [0, *change_points, len(sorted_days)]
+            result_rows = []
             for segment_start, change_point, segment_end in zip(
                 segment_bounds, change_points, segment_bounds[2:], strict=False
             ):
-                new_row = _make_change_row(
+                change_row = _make_change_row(
                     y, n, segment_start, change_point, segment_end, distribution == BINOMIAL
                 ) | {"p": p}
                 first_day, last_day = _day_interval(
                     *y_and_n, segment_start, segment_end, dispersion, level, distribution
                 )
-                days_of_row = zip(
+                column_day_pairs = zip(
                     ("day", "first_day", "last_day", "from_day", "to_day"),
-                    days[[change_point, first_day, last_day, segment_start, segment_end - 1]],
+                    sorted_days[
+                        [change_point, first_day, last_day, segment_start, segment_end - 1]
+                    ],
                     strict=True,
                 )
-                rows.append(new_row | dict(days_of_row))
-        elif not row["why"]:
-            row["why"] = (
+                result_rows.append(change_row | dict(column_day_pairs))
+        elif not unchanged_row["why"]:
+            unchanged_row["why"] = (
                 f"one {_NOUN_BY_DISTRIBUTION[distribution]} of "
-                f"{format_amount(before, distribution == BINOMIAL)} fits all {len(days)} days; "
-                "small changes would not show"
+                f"{format_amount(before, distribution == BINOMIAL)} fits all {len(sorted_days)} "
+                "days; small changes would not show"
             )
-            row["verdict"] = NO_EVIDENCE
+            unchanged_row["verdict"] = NO_EVIDENCE
     method = f"{distribution} likelihood, exact segmentation, days shuffled in blocks"
     default_row: RowDict = dict.fromkeys(
         (name for name, *_ in RESULT_COLUMNS_BY_STATISTIC["changes"]), np.nan
@@ -124,7 +130,7 @@ def changes(
     default_row |= {"n": size, "verdict": CANNOT_SAY, "clusters": count_of(n), "method": method}
     return make_result(
         "changes",
-        [default_row | row for row in rows],
+        [default_row | result_row for result_row in result_rows],
         [daily_sums.metadata],
         daily_sums.availabilities[0],
         unit=daily_sums.unit,
@@ -197,16 +203,16 @@ def _find_best_split(
     segment_ends = np.where(is_after_split, day_count, split_days[:, None])
     (left_y, left_n), (right_y, right_n) = (
         [
-            np.take_along_axis(cumulative_sums, positions, axis=1)
+            np.take_along_axis(cumulative_sums, edge_positions, axis=1)
             for cumulative_sums in (cumulative_y, cumulative_n)
         ]
-        for positions in (segment_starts, segment_ends)
+        for edge_positions in (segment_starts, segment_ends)
     )
-    left_costs = _deviance(cumulative_y - left_y, cumulative_n - left_n, distribution)
-    split_costs = left_costs + _deviance(
+    left_deviances = _deviance(cumulative_y - left_y, cumulative_n - left_n, distribution)
+    split_deviances = left_deviances + _deviance(
         right_y - cumulative_y, right_n - cumulative_n, distribution
     )
-    gains = _deviance(right_y - left_y, right_n - left_n, distribution) - split_costs
+    gains = _deviance(right_y - left_y, right_n - left_n, distribution) - split_deviances
     gains[
         (split_positions - segment_starts < _MIN_SEGMENT_DAYS)
         | (segment_ends - split_positions < _MIN_SEGMENT_DAYS)
@@ -319,17 +325,17 @@ def _shuffle_days(day_count: int) -> IntArray:
     permutations = np.empty((_PERMUTATION_COUNT, day_count), np.int64)
     for permutation in permutations:
         offset = int(rng.integers(block_length))
-        blocks = np.array_split(
+        day_blocks = np.array_split(
             np.roll(np.arange(day_count), -offset), np.arange(block_length, day_count, block_length)
         )
         shuffled_days = np.concatenate(
-            [blocks[block_number] for block_number in rng.permutation(len(blocks))]
+            [day_blocks[block_number] for block_number in rng.permutation(len(day_blocks))]
         )
         permutation[:] = np.roll(shuffled_days, int(rng.integers(day_count)))
     return permutations
 
 
-def _change_points(
+def _find_change_points(
     y: FloatArray, n: FloatArray, level: float, distribution: str
 ) -> tuple[list[int], float, float]:
     """Return the first day of each new segment, the p-value of "no change", and the dispersion.
@@ -358,11 +364,11 @@ def _change_points(
     if p > 1 - level:
         return [], p, 1.0
     gain_quantile = float(np.quantile(one_split_gains[1:], level))
-    tested_splits = 2 if ranks_by_split_count[1][0] < ranks_by_split_count[0][0] else 1
+    tested_split_count = 2 if ranks_by_split_count[1][0] < ranks_by_split_count[0][0] else 1
     change_points: list[int] = []
-    cost = float(_deviance(y.sum(), n.sum(), distribution))
+    deviance = float(_deviance(y.sum(), n.sum(), distribution))
     dispersion = 1.0
-    for new_change_points, new_cost in _iterate_segmentations(y, n, distribution):
+    for new_change_points, new_deviance in _iterate_segmentations(y, n, distribution):
         segment_bounds = [0, *new_change_points, len(y)]
         levels = np.repeat(
             [
@@ -373,10 +379,13 @@ def _change_points(
         )
         new_dispersion = float(_dispersion(y[None], n[None], levels[None], distribution)[0])
         # The first segments were tested; a further one must gain more than the quantile.
-        if len(change_points) >= tested_splits and cost - new_cost < gain_quantile * new_dispersion:
+        if (
+            len(change_points) >= tested_split_count
+            and deviance - new_deviance < gain_quantile * new_dispersion
+        ):
             break
         change_points = new_change_points
-        cost = new_cost
+        deviance = new_deviance
         dispersion = new_dispersion
     return change_points, p, dispersion
 
@@ -393,22 +402,22 @@ def _iterate_segmentations(
     cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(y_or_n)]) for y_or_n in (y, n))
     day_count = len(y)
     day_positions = np.arange(len(y) + 1)
-    costs = _deviance(
+    deviances = _deviance(
         cumulative_y - cumulative_y[:, None], cumulative_n - cumulative_n[:, None], distribution
     )  # from a day to a day
-    costs[day_positions - day_positions[:, None] < _MIN_SEGMENT_DAYS] = np.inf
-    best_costs = costs[0]
+    deviances[day_positions - day_positions[:, None] < _MIN_SEGMENT_DAYS] = np.inf
+    best_deviances = deviances[0]
     last_segment_starts_by_count = []
     for _ in range(2, day_count // _MIN_SEGMENT_DAYS + 1):
-        total_costs = best_costs[:, None] + costs
-        best_costs = total_costs.min(axis=0)
-        last_segment_starts_by_count.append(total_costs.argmin(axis=0))
+        total_deviances = best_deviances[:, None] + deviances
+        best_deviances = total_deviances.min(axis=0)
+        last_segment_starts_by_count.append(total_deviances.argmin(axis=0))
         segment_starts = []
         segment_end = day_count
         for last_segment_starts in reversed(last_segment_starts_by_count):
             segment_end = int(last_segment_starts[segment_end])
             segment_starts.append(segment_end)
-        yield segment_starts[::-1], float(best_costs[day_count])
+        yield segment_starts[::-1], float(best_deviances[day_count])
 
 
 def _day_interval(
@@ -432,13 +441,20 @@ def _day_interval(
     n = n[segment_start:segment_end]
     left_y = np.cumsum(y)[:-1]
     left_n = np.cumsum(n)[:-1]
-    costs = _deviance(left_y, left_n, distribution) + _deviance(
+    deviances = _deviance(left_y, left_n, distribution) + _deviance(
         y.sum() - left_y, n.sum() - left_n, distribution
     )
     min_dispersion = _MIN_DIVISOR if distribution == NORMAL else 1.0
-    posterior = np.exp(-(costs - costs.min()) / (2 * max(dispersion, min_dispersion)))
-    ranked_days = np.argsort(-posterior, kind="stable")
+    posterior_weights = np.exp(
+        -(deviances - deviances.min()) / (2 * max(dispersion, min_dispersion))
+    )
+    ranked_days = np.argsort(-posterior_weights, kind="stable")
     likely_days = ranked_days[
-        : int(np.searchsorted(np.cumsum(posterior[ranked_days]) / posterior.sum(), level)) + 1
+        : int(
+            np.searchsorted(
+                np.cumsum(posterior_weights[ranked_days]) / posterior_weights.sum(), level
+            )
+        )
+        + 1
     ]
     return segment_start + int(likely_days.min()) + 1, segment_start + int(likely_days.max()) + 1

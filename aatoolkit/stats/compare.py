@@ -113,29 +113,35 @@ def compare(
     if pair and cluster and pair != cluster:
         raise ArgumentError("give pair= or cluster=: prompts are paired, or they are not")
     measures = [columns] if isinstance(columns, str) else list(columns)
-    keys = grouping_columns(by)
-    frames = [flatten_index(frame) for frame in (now, before) if frame is not None]
-    frame_metadata = [*map(metadata_of, frames)]
-    if not (keys or pair or cluster):
-        unpooled_key_columns = {_unpooled_key(frame_metadata[0], measure) for measure in measures}
+    key_columns = grouping_columns(by)
+    flat_frames = [flatten_index(frame) for frame in (now, before) if frame is not None]
+    metadata_of_frames = [*map(metadata_of, flat_frames)]
+    if not (key_columns or pair or cluster):
+        unpooled_key_columns = {
+            _find_unpooled_key(metadata_of_frames[0], measure) for measure in measures
+        }
         if len(unpooled_key_columns) == 1 and "" not in unpooled_key_columns and len(now) > 1:
-            keys = [*unpooled_key_columns]
-    naming_candidates = ("host", *frame_metadata[0].key, *FILTERS)
-    frame_sources = [metadata.sources for metadata in frame_metadata]
-    naming_column, frame_names = name_frames(frames, frame_sources, naming_candidates, keys)
-    rows = [
-        row
+            key_columns = [*unpooled_key_columns]
+    naming_candidates = ("host", *metadata_of_frames[0].key, *FILTERS)
+    sources_of_frames = [metadata.sources for metadata in metadata_of_frames]
+    naming_column, frame_names = name_frames(
+        flat_frames, sources_of_frames, naming_candidates, key_columns
+    )
+    compared_rows = [
+        compared_row
         for measure in measures
-        for row in compare_measure(
-            now, before, measure, keys, pair, cluster, level, rules, frame_names
+        for compared_row in compare_measure(
+            now, before, measure, key_columns, pair, cluster, level, rules, frame_names
         )
     ]
-    return comparison_result(rows, keys, frame_metadata, correct, level, frame_names, naming_column)
+    return comparison_result(
+        compared_rows, key_columns, metadata_of_frames, correct, level, frame_names, naming_column
+    )
 
 
 def name_frames(
     frames: Sequence[Any],
-    frame_sources: Sequence[Iterable[Source]],
+    sources_of_frames: Sequence[Iterable[Source]],
     candidate_columns: Iterable[str],
     by: Sequence[str],
 ) -> tuple[str, tuple[str, str]]:
@@ -143,27 +149,33 @@ def name_frames(
 
     For example, the result is ``("brand", ("A", "B"))`` if each frame is about one brand. It is the
     first of ``candidate_columns`` that fits and is not in ``by``. A candidate that is no column of
-    a frame is looked up in ``frame_sources``, the requests that each frame was read by. If none
+    a frame is looked up in ``sources_of_frames``, the requests that each frame was read by. If none
     fits, the result is ``("host", ("now", "before"))``.
     """
     reserved_names = {*by, *(column for column, *_ in RESULT_COLUMNS_BY_STATISTIC["compare"])}
-    source_fields = [
+    source_fields_of_frames = [
         [vars(source) | dict(parse_qsl(source.scope or "")) for source in sources]
-        for sources in frame_sources
+        for sources in sources_of_frames
     ]
     for column in candidate_columns:
-        value_sets = [
+        distinct_value_sets = [
             {value for value in frame[column].dropna() if isinstance(value, str)}
             if column in frame
             else {
                 source_fields_by_name.get(column) for source_fields_by_name in frame_source_fields
             }
-            for frame, frame_source_fields in zip(frames, source_fields, strict=True)
+            for frame, frame_source_fields in zip(frames, source_fields_of_frames, strict=True)
         ]
-        if [*map(len, value_sets)] == [1, 1] and value_sets[0] != value_sets[1]:
-            (current_name,), (baseline_name,) = value_sets
-            is_unreserved = not {column, current_name, baseline_name} & reserved_names
-            if is_unreserved and isinstance(current_name, str) and isinstance(baseline_name, str):
+        if [*map(len, distinct_value_sets)] == [1, 1] and distinct_value_sets[
+            0
+        ] != distinct_value_sets[1]:
+            (current_name,), (baseline_name,) = distinct_value_sets
+            has_unreserved_names = not {column, current_name, baseline_name} & reserved_names
+            if (
+                has_unreserved_names
+                and isinstance(current_name, str)
+                and isinstance(baseline_name, str)
+            ):
                 return column, (current_name, baseline_name)
     return "host", WINDOW_NAMES
 
@@ -198,37 +210,39 @@ def compare_measure(
         (rules or {}).get(measure, metadata_of(current_frame).declaration_of(measure).aggregate)
     )
     if not (pair_by or cluster) and rule.rule != "sum":
-        cluster = _day_key(current_frame, baseline_frame, by)
-    sums_cluster = pair_by or cluster
+        cluster = _find_day_key(current_frame, baseline_frame, by)
+    summed_cluster_column = pair_by or cluster
     frames = [current_frame, baseline_frame]
     try:
-        frame_sums = [
-            cluster_sums(frame, measure, by, sums_cluster, rule, allow_counts=True)
-            for frame, rule in zip(frames, (rules, baseline_rules), strict=True)
+        sums_of_frames = [
+            cluster_sums(frame, measure, by, summed_cluster_column, frame_rules, allow_counts=True)
+            for frame, frame_rules in zip(frames, (rules, baseline_rules), strict=True)
         ]
     except AvailabilityError as error:
-        yield from _differences_without_test(frames, measure, by, refusal_reason, error)
+        yield from _iterate_untested_differences(frames, measure, by, refusal_reason, error)
         return
-    unit = frame_sums[0].unit or frame_sums[1].unit
-    is_rate = all(sums.is_rate for sums in frame_sums)
-    for key in dict.fromkeys([*frame_sums[0].position_by_key, *frame_sums[1].position_by_key]):
-        group_positions = [sums.position_by_key.get(key) for sums in frame_sums]
+    unit = sums_of_frames[0].unit or sums_of_frames[1].unit
+    is_rate = all(sums.is_rate for sums in sums_of_frames)
+    for group_key in dict.fromkeys(
+        [*sums_of_frames[0].position_by_key, *sums_of_frames[1].position_by_key]
+    ):
+        group_positions = [sums.position_by_key.get(group_key) for sums in sums_of_frames]
         limitation_text, notes = _limitation_text_and_notes(
-            frame_sums, group_positions, frame_names
+            sums_of_frames, group_positions, frame_names
         )
         compared_row = ComparedRow(
             measure=measure,
-            key=key,
+            key=group_key,
             unit=unit,
             is_rate=is_rate,
             untested_reason=limitation_text,
             notes=notes,
         )
         if None not in group_positions:
-            change, method, reason, group_notes = _compare_group(
-                frame_sums, group_positions, pair_by, cluster, level, design_effect
+            change, method, untested_reason, group_notes = _compare_group(
+                sums_of_frames, group_positions, pair_by, cluster, level, design_effect
             )
-            reason = refusal_reason or limitation_text or reason
+            untested_reason = refusal_reason or limitation_text or untested_reason
             if is_rate and max(-change.low, change.high) > 1:
                 # No rate changes by more than 100 points.
                 low = np.maximum(change.low, -1.0)
@@ -238,30 +252,30 @@ def compare_measure(
                 compared_row,
                 change=change,
                 method=method,
-                untested_reason=reason,
+                untested_reason=untested_reason,
                 notes=(*group_notes, *notes),
             )
         yield compared_row
 
 
-def _day_key(
+def _find_day_key(
     current_frame: pd.DataFrame, baseline_frame: pd.DataFrame, by: Sequence[str]
 ) -> str | None:
     """Return the key column of days that a rate of two frames is clustered by; None without one."""
-    frame, baseline = map(flatten_index, (current_frame, baseline_frame))
+    current_flat_frame, baseline_flat_frame = map(flatten_index, (current_frame, baseline_frame))
     return next(
         (
             name
-            for name in metadata_of(frame).key
-            if name in baseline
+            for name in metadata_of(current_flat_frame).key
+            if name in baseline_flat_frame
             and name not in by
-            and pd.api.types.is_datetime64_any_dtype(frame[name].dtype)
+            and pd.api.types.is_datetime64_any_dtype(current_flat_frame[name].dtype)
         ),
         None,
     )
 
 
-def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
+def _find_unpooled_key(metadata: FrameMetadata, measure: str) -> str:
     """Return the key column by which rows must stay separate, such as ``metric``; "" if none."""
     if metadata.declaration_of(measure) is UNDECLARED:
         return ""
@@ -270,7 +284,7 @@ def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
     return metadata.key[0] if has_unpooled_key else ""
 
 
-def _differences_without_test(
+def _iterate_untested_differences(
     frames: Sequence[pd.DataFrame],
     measure: str,
     by: Sequence[str],
@@ -288,15 +302,19 @@ def _differences_without_test(
     unit_by_key: dict[Any, Any] = {}
     for frame in flat_frames:
         metadata = metadata_of(frame)
-        keys = [*zip(*(frame[name] for name in by), strict=True)] if by else [()] * len(frame)
-        if len({*keys}) < len(keys) or measure not in frame or metadata.has_lost_values(measure):
+        row_keys = [*zip(*(frame[name] for name in by), strict=True)] if by else [()] * len(frame)
+        if (
+            len({*row_keys}) < len(row_keys)
+            or measure not in frame
+            or metadata.has_lost_values(measure)
+        ):
             raise availability_error
-        position_by_key_of_frames.append({key: position for position, key in enumerate(keys)})
-        measure_units = row_units(frame, metadata, measure)
-        if measure_units is None:
-            measure_units = frame.get("unit", pd.Series([None] * len(frame)))
-        unit_names = measure_units.where(measure_units.notna(), "").astype(str)
-        unit_by_key = {**dict(zip(keys, unit_names, strict=True)), **unit_by_key}
+        position_by_key_of_frames.append({key: position for position, key in enumerate(row_keys)})
+        unit_of_row = row_units(frame, metadata, measure)
+        if unit_of_row is None:
+            unit_of_row = frame.get("unit", pd.Series([None] * len(frame)))
+        unit_text_of_row = unit_of_row.where(unit_of_row.notna(), "").astype(str)
+        unit_by_key = {**dict(zip(row_keys, unit_text_of_row, strict=True)), **unit_by_key}
     no_counts_reason = (availability_error.columns or {}).get(measure, "")
     for key, unit in unit_by_key.items():
         value_after, value_before = (
@@ -326,7 +344,7 @@ def _differences_without_test(
 
 
 def _compare_group(
-    frame_sums: Sequence[ClusterSums],
+    sums_of_frames: Sequence[ClusterSums],
     group_positions: Sequence[Any],
     pair_by: str | None,
     cluster: str | None,
@@ -336,21 +354,22 @@ def _compare_group(
     """Compare one group of both frames.
 
     Return the change, the method, the reason why there is no verdict (or ""), and notes.
-    ``frame_sums`` has the counts of both frames, and ``group_positions`` the position of the group
-    in each of the two. The other arguments are as for `compare_measure`.
+    ``sums_of_frames`` has the counts of both frames, and ``group_positions`` the position of the
+    group in each of the two. The other arguments are as for `compare_measure`.
     """
-    positions_by_cluster = [
+    position_by_cluster_of_frames = [
         sums.position_by_cluster(group_position)
-        for sums, group_position in zip(frame_sums, group_positions, strict=True)
+        for sums, group_position in zip(sums_of_frames, group_positions, strict=True)
     ]
     notes: tuple[str, ...] = ()
-    is_rate = all(sums.is_rate for sums in frame_sums)
+    is_rate = all(sums.is_rate for sums in sums_of_frames)
     is_time_series = False
     if pair_by:
-        used_positions = shared_cluster_positions(positions_by_cluster)
-        cluster_count = len(used_positions[0])
+        used_sum_positions = shared_cluster_positions(position_by_cluster_of_frames)
+        cluster_count = len(used_sum_positions[0])
         added_count, removed_count = (
-            len(position_by_cluster) - cluster_count for position_by_cluster in positions_by_cluster
+            len(position_by_cluster) - cluster_count
+            for position_by_cluster in position_by_cluster_of_frames
         )
         if added_count or removed_count:
             notes = (
@@ -359,26 +378,30 @@ def _compare_group(
             )
         if not cluster_count:
             return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair_by} is on both sides", notes
-    elif not all(positions_by_cluster):
+    elif not all(position_by_cluster_of_frames):
         return UNKNOWN_CHANGE, "", "no answers on one side or both", ()
     else:
-        is_time_series = pd.api.types.is_datetime64_any_dtype(frame_sums[0].cluster_labels.dtype)
-        used_positions = [
+        is_time_series = pd.api.types.is_datetime64_any_dtype(
+            sums_of_frames[0].cluster_labels.dtype
+        )
+        used_sum_positions = [
             [
                 position_by_cluster[cluster_label]
                 for cluster_label in (
                     sorted(position_by_cluster) if is_time_series else position_by_cluster
                 )
             ]
-            for position_by_cluster in positions_by_cluster
+            for position_by_cluster in position_by_cluster_of_frames
         ]
-        cluster_count = min(map(len, used_positions))
+        cluster_count = min(map(len, used_sum_positions))
     confidence = trace_setting("level", level)
     (y1, n1), (y0, n0) = (
-        sums.y_and_n(positions, suffix)
-        for sums, positions, suffix in zip(frame_sums, used_positions, "10", strict=True)
+        sums.y_and_n(sum_positions, suffix)
+        for sums, sum_positions, suffix in zip(
+            sums_of_frames, used_sum_positions, "10", strict=True
+        )
     )
-    is_count = frame_sums[0].is_count
+    is_count = sums_of_frames[0].is_count
     if pair_by:
         method = f"paired by {pair_by}, linearised"
         if is_count:
@@ -416,54 +439,65 @@ def _compare_group(
     change = two_sample_change(sample_after, sample_before, confidence)
     if cluster:
         # Neighbouring days may be alike.
-        note = ", long-run variance" if is_time_series else ""
-        method = f"two samples of {cluster}, linearised{note}, Welch"
+        method_note = ", long-run variance" if is_time_series else ""
+        method = f"two samples of {cluster}, linearised{method_note}, Welch"
         return change, method, _no_test_reason(change, cluster_count, f"values of {cluster}"), ()
-    if frame_sums[0].plan.rule.over or frame_sums[0].plan.rule.by:  # no mean of single rows
+    if sums_of_frames[0].plan.rule.over or sums_of_frames[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     smaller_sample_size = int(min(as_float(change.size_after), as_float(change.size_before)))
     method = "Welch's t; takes answers for independent"
     return change, method, _no_test_reason(change, smaller_sample_size, "answers", 2), ()
 
 
-def _no_test_reason(change: Change, k: int, unit_noun: str, min_count: int = MIN_CLUSTERS) -> str:
+def _no_test_reason(
+    change: Change, unit_count: int, unit_noun: str, min_count: int = MIN_CLUSTERS
+) -> str:
     """Return the reason why a change has no p-value; "" if it has one.
 
-    ``k`` is the number of clusters (such as prompts) in the smaller frame, and ``unit_noun`` the
-    word for them.
+    ``unit_count`` is the number of clusters (such as prompts) in the smaller frame, and
+    ``unit_noun`` the word for them.
     """
-    if k < min_count:
-        return f"one side or both have only {k} of the {min_count} {unit_noun} that a test takes"
+    if unit_count < min_count:
+        return (
+            f"one side or both have only {unit_count} of the {min_count} {unit_noun} that a test "
+            "takes"
+        )
     if not np.isfinite(change.error):
-        return f"the numbers of {k} {unit_noun} are too large to compute an error"
+        return f"the numbers of {unit_count} {unit_noun} are too large to compute an error"
     if np.isnan(change.df):
-        return f"one of {k} {unit_noun} has most answers, and says too little of others"
+        return f"one of {unit_count} {unit_noun} has most answers, and says too little of others"
     if not has_variation(change.error, max(abs(change.value_before), abs(change.value_after))):
-        return f"{k} {unit_noun} all changed alike, and are too few to estimate an error"
+        return f"{unit_count} {unit_noun} all changed alike, and are too few to estimate an error"
     return ""
 
 
 def _limitation_text_and_notes(
-    frame_sums: Sequence[ClusterSums], positions: Sequence[int | None], frame_names: Sequence[str]
+    sums_of_frames: Sequence[ClusterSums],
+    group_positions: Sequence[int | None],
+    frame_names: Sequence[str],
 ) -> tuple[str, tuple[str, ...]]:
     """Return why a group cannot be compared (or ""), and notes on frames that were partly measured.
 
-    ``positions`` has the number of the group in each of the two frames, or None if a frame lacks
-    the group. ``frame_names`` are the names of the frames.
+    ``group_positions`` has the number of the group in each of the two frames, or None if a frame
+    lacks the group. ``frame_names`` are the names of the frames.
     """
     limitation_text = ""
-    names_by_availability: dict[str, list[str]] = {}
-    for sums, position, name in zip(frame_sums, positions, frame_names, strict=True):
-        if position is None or not sums.used_row_counts[position]:
-            limitation_text = (
-                limitation_text
-                or f"{name}: {'no row' if position is None else sums.availabilities[position]}"
+    frame_names_by_availability: dict[str, list[str]] = {}
+    for sums, group_position, frame_name in zip(
+        sums_of_frames, group_positions, frame_names, strict=True
+    ):
+        if group_position is None or not sums.used_row_counts[group_position]:
+            missing_text = (
+                "no row" if group_position is None else sums.availabilities[group_position]
             )
-        elif sums.availabilities[position].status == Status.PARTIAL:
-            names_by_availability.setdefault(str(sums.availabilities[position]), []).append(name)
+            limitation_text = limitation_text or f"{frame_name}: {missing_text}"
+        elif sums.availabilities[group_position].status == Status.PARTIAL:
+            frame_names_by_availability.setdefault(
+                str(sums.availabilities[group_position]), []
+            ).append(frame_name)
     return limitation_text, tuple(
         f"{' and '.join(partial_frame_names)}: {availability_text}"
-        for availability_text, partial_frame_names in names_by_availability.items()
+        for availability_text, partial_frame_names in frame_names_by_availability.items()
     )
 
 
@@ -473,9 +507,9 @@ _VERDICT_RANKS = {NO_EVIDENCE: 1, CANNOT_SAY: 2}  # the order of rows; up and do
 
 
 def comparison_result(
-    rows: Sequence[ComparedRow],
-    keys: Sequence[str],
-    metadata: Sequence[FrameMetadata],
+    compared_rows: Sequence[ComparedRow],
+    key_columns: Sequence[str],
+    metadata_of_frames: Sequence[FrameMetadata],
     correction: str | None,
     level: float,
     frame_names: tuple[str, str],
@@ -483,77 +517,92 @@ def comparison_result(
 ) -> pd.DataFrame:
     """Return the result of comparisons as a frame, with adjusted p-values and verdicts.
 
-    ``keys`` are the grouping columns, and ``correction`` is the method that adjusts p-values.
-    ``frame_names`` are the names of the two frames, and ``naming_column`` is the result column for
-    them, such as ``host``.
+    ``key_columns`` are the grouping columns, and ``correction`` is the method that adjusts
+    p-values. ``frame_names`` are the names of the two frames, and ``naming_column`` is the result
+    column for them, such as ``host``.
     """
     is_by_window = frame_names == WINDOW_NAMES
-    after_key, before_key, n_column = (
+    after_column, before_column, n_column = (
         ("after", "before", "n_before") if is_by_window else (*frame_names, "n_baseline")
     )
     rows_with_text = []
-    for row in rows:
+    for compared_row in compared_rows:
         before, after = (
-            format_amount(value, row.is_rate)
-            for value in (row.change.value_before, row.change.value_after)
+            format_amount(value, compared_row.is_rate)
+            for value in (compared_row.change.value_before, compared_row.change.value_after)
         )
         change_text = (
             f"{before} to {after}"
             if is_by_window
             else f"{frame_names[0]} {after}, {frame_names[1]} {before}"
         )
-        rows_with_text.append(replace(row, change_text=change_text))
+        rows_with_text.append(replace(compared_row, change_text=change_text))
     judgements = judge_comparisons(
         rows_with_text, level, correction, "change" if is_by_window else "difference"
     )
     tested_flags = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
-    planned_flags = [row.is_planned for row in rows]
-    tests_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned_flags))}"
+    planned_flags = [compared_row.is_planned for compared_row in compared_rows]
+    family_size_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned_flags))}"
     result_rows = []
-    for row, judgement, is_tested in zip(rows, judgements, tested_flags, strict=True):
-        change = row.change
-        fields = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
-        fields |= {
-            after_key: change.value_after,
-            before_key: change.value_before,
+    for compared_row, judgement, is_tested in zip(
+        compared_rows, judgements, tested_flags, strict=True
+    ):
+        change = compared_row.change
+        result_row = {
+            "measure": compared_row.measure,
+            **dict(zip(key_columns, compared_row.key, strict=True)),
+            **judgement,
+        }
+        result_row |= {
+            after_column: change.value_after,
+            before_column: change.value_before,
             n_column: change.size_before,
         }
-        fields["why"] = "; ".join(dict.fromkeys([fields["why"], *row.notes]))
-        fields["unit"] = row.unit
+        result_row["why"] = "; ".join(dict.fromkeys([result_row["why"], *compared_row.notes]))
+        result_row["unit"] = compared_row.unit
         if any(planned_flags):
-            family_text = "planned: it stands alone" if row.is_planned else tests_text
-            fields["family"] = family_text if is_tested else None
+            family_text = (
+                "planned: it stands alone" if compared_row.is_planned else family_size_text
+            )
+            result_row["family"] = family_text if is_tested else None
         if not is_by_window:
-            fields |= {naming_column: frame_names[0], f"baseline_{naming_column}": frame_names[1]}
-        result_rows.append(fields)
+            result_row |= {
+                naming_column: frame_names[0],
+                f"baseline_{naming_column}": frame_names[1],
+            }
+        result_rows.append(result_row)
 
-    def sort_key(i: int) -> tuple[Any, ...]:
-        row = result_rows[i]
-        change_size = np.nan_to_num(abs(as_float(row["change"])))
-        return (not planned_flags[i], _VERDICT_RANKS.get(untrace(row["verdict"]), 0), -change_size)
+    def sort_key(row_index: int) -> tuple[Any, ...]:
+        sorted_row = result_rows[row_index]
+        change_size = np.nan_to_num(abs(as_float(sorted_row["change"])))
+        return (
+            not planned_flags[row_index],
+            _VERDICT_RANKS.get(untrace(sorted_row["verdict"]), 0),
+            -change_size,
+        )
 
-    row_order = sorted(range(len(rows)), key=sort_key) if any(planned_flags) else None
-    distinct_units = {row.unit for row in rows}
-    measures = {row.measure for row in rows}
+    row_order = sorted(range(len(compared_rows)), key=sort_key) if any(planned_flags) else None
+    distinct_units = {compared_row.unit for compared_row in compared_rows}
+    measures = {compared_row.measure for compared_row in compared_rows}
     availabilities = [
         column.availability
-        for frame_metadata in metadata
-        for name, column in frame_metadata.columns.items()
-        if name in measures
+        for metadata in metadata_of_frames
+        for column_name, column in metadata.columns.items()
+        if column_name in measures
     ]
     current_name, baseline_name = ("this frame", "the other frame") if is_by_window else frame_names
     return make_result(
         "compare",
         result_rows,
-        metadata,
+        metadata_of_frames,
         combine(availabilities) if availabilities else MEASURED_AVAILABILITY,
-        key_columns=("measure", *keys),
+        key_columns=("measure", *key_columns),
         unit=distinct_units.pop() if len(distinct_units) == 1 else None,
         level=level,
         row_order=row_order,
         kind=naming_column,
-        side=after_key,
-        baseline=before_key,
+        side=after_column,
+        baseline=before_column,
         n_baseline=n_column,
         now_name=current_name,
         before_name=baseline_name,
@@ -587,23 +636,30 @@ def decompose(
         hint = "; name the one to decompose over by by="
         raise item_not_found("column", by, column_names, hint)
     before, baseline_rules, refusal_reason = resolve_baseline_frame(now, before, column, rules)
-    frame_sums = [
-        cluster_sums(frame, column, None, by, rule)
-        for frame, rule in ((now, rules), (before, baseline_rules))
+    sums_of_frames = [
+        cluster_sums(frame, column, None, by, frame_rules)
+        for frame, frame_rules in ((now, rules), (before, baseline_rules))
     ]
     empty_frame_names = [
-        name for sums, name in zip(frame_sums, WINDOW_NAMES, strict=True) if not sums.n.sum() > 0
+        frame_name
+        for sums, frame_name in zip(sums_of_frames, WINDOW_NAMES, strict=True)
+        if not sums.n.sum() > 0
     ]
     empty_reason = f"{empty_frame_names[0]}: nothing was measured" if empty_frame_names else ""
     untested_reason = refusal_reason or empty_reason
-    used_positions = shared_cluster_positions([sums.position_by_cluster(0) for sums in frame_sums])
+    used_positions = shared_cluster_positions(
+        [sums.position_by_cluster(0) for sums in sums_of_frames]
+    )
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
         sums.y_and_n(positions, suffix)
         for sums, positions, suffix in zip(
-            frame_sums * 2, [*used_positions, None, None], ("1", "0", "_all1", "_all0"), strict=True
+            sums_of_frames * 2,
+            [*used_positions, None, None],
+            ("1", "0", "_all1", "_all0"),
+            strict=True,
         )
     )
-    is_rate = all(sums.is_rate for sums in frame_sums)
+    is_rate = all(sums.is_rate for sums in sums_of_frames)
     error = NAN
     size1 = total_of(all_n1)
     size0 = total_of(all_n0)
@@ -635,7 +691,7 @@ def decompose(
     k = count_of(n1)
     added_count = count_of(all_n1) - k
     removed_count = count_of(all_n0) - k
-    frame_metadata = [sums.metadata for sums in frame_sums]
+    metadata_of_frames = [sums.metadata for sums in sums_of_frames]
     return make_result(
         "decompose",
         {
@@ -657,10 +713,10 @@ def decompose(
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },
-        frame_metadata,
-        combine([metadata.columns[column].availability for metadata in frame_metadata]),
+        metadata_of_frames,
+        combine([metadata.columns[column].availability for metadata in metadata_of_frames]),
         key_columns=("part",),
-        unit=frame_sums[0].unit,
+        unit=sums_of_frames[0].unit,
         level=level,
         column=column,
         by=by,

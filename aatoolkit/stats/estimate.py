@@ -146,9 +146,11 @@ def estimate(
         df = size**2 / group_sums.total(n**2) - 1
         has_enough_data = df >= 1
         for cluster_contributions in (z**2, y, n - y) if is_rate else ():
-            sums = group_sums.total(cluster_contributions)
+            contribution_sums = group_sums.total(cluster_contributions)
             effective_count = np.where(
-                sums > 0, sums**2 / group_sums.total(cluster_contributions**2), np.inf
+                contribution_sums > 0,
+                contribution_sums**2 / group_sums.total(cluster_contributions**2),
+                np.inf,
             )
             df = np.minimum(df, effective_count)
         default_size = df + 1
@@ -527,15 +529,19 @@ def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
     adjusted_p_values = [*p_values]
     last_scaled_p = None
     is_holm = method == "holm"
-    n_tests = trace_setting("tests", len(positions_by_p))
+    test_count = trace_setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
     ranks_and_positions = [*enumerate(positions_by_p, 1)] if method else []
-    for rank_number, i in ranks_and_positions if is_holm else reversed(ranks_and_positions):
+    for rank_number, position in ranks_and_positions if is_holm else reversed(ranks_and_positions):
         rank = trace_setting("rank", rank_number)
-        scaled_p = p_values[i] * (n_tests - rank + 1) if is_holm else p_values[i] * n_tests / rank
+        scaled_p = (
+            p_values[position] * (test_count - rank + 1)
+            if is_holm
+            else p_values[position] * test_count / rank
+        )
         if last_scaled_p is None or bool(scaled_p > last_scaled_p) == is_holm:
             last_scaled_p = scaled_p
-        adjusted_p_values[i] = np.minimum(last_scaled_p, 1.0)
+        adjusted_p_values[position] = np.minimum(last_scaled_p, 1.0)
     return adjusted_p_values
 
 
@@ -584,9 +590,13 @@ def judge_comparisons(
         is_rate = comparison.is_rate
         detectable_or_nan = NAN
         p = unadjusted_p if comparison.is_planned else adjusted_p
-        baseline = change.value_before
+        baseline_value = change.value_before
         # A rate moves to 0 or 1 at most.
-        max_change = max(baseline, 1 - baseline) if is_rate and np.isfinite(baseline) else math.inf
+        max_change = (
+            max(baseline_value, 1 - baseline_value)
+            if is_rate and np.isfinite(baseline_value)
+            else math.inf
+        )
         if np.isfinite(p):
             test_count = trace_setting(
                 "tests", unplanned_test_count if correction and not comparison.is_planned else 1
@@ -600,29 +610,29 @@ def judge_comparisons(
         low, high = (
             NAN if comparison.untested_reason else bound for bound in (change.low, change.high)
         )
-        reason = (
+        verdict_reason = (
             f"{comparison.change_text}; {100 * level:g} % interval of the {change_noun}, for this "
             f"row alone: {format_points(low, is_rate)} to {format_points(high, is_rate)}"
         )
         if verdict == CANNOT_SAY:
-            reason = comparison.untested_reason or "it cannot be computed"
+            verdict_reason = comparison.untested_reason or "it cannot be computed"
         elif verdict == NO_EVIDENCE:
             detectable_phrase = f"no {change_noun} of any size is found"
             if np.isfinite(detectable_or_nan):
                 size_text = format_points(detectable_or_nan, is_rate).lstrip("+")
                 detectable_phrase = f"a {change_noun} of {size_text} would be found"
-            reason += f"; {detectable_phrase} by 4 of 5 such samples"
-            reason += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
+            verdict_reason += f"; {detectable_phrase} by 4 of 5 such samples"
+            verdict_reason += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
         if verdict != CANNOT_SAY and (assumption_text := comparison.method.partition("; ")[2]):
-            reason += f"; {assumption_text}"
+            verdict_reason += f"; {assumption_text}"
         if isinstance(p, TracedValue):
             traced_verdict = p < threshold if p.value < threshold.value else p >= threshold
             traced_verdict.value = verdict
             verdict = traced_verdict
-        method = comparison.method
+        method_text = comparison.method
         df = change.df
-        if method and np.isfinite(df):
-            method += f", t of {df:.3g} degrees of freedom"
+        if method_text and np.isfinite(df):
+            method_text += f", t of {df:.3g} degrees of freedom"
         judgements.append(
             {
                 "change": change.value,
@@ -634,8 +644,8 @@ def judge_comparisons(
                 "p_adjusted": p,
                 "detectable": detectable_or_nan,
                 "verdict": verdict,
-                "why": reason,
-                "method": method,
+                "why": verdict_reason,
+                "method": method_text,
             }
         )
     return judgements

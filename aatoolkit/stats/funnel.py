@@ -99,11 +99,11 @@ def funnel(
 
 def _find_count_column(frame: pd.DataFrame, candidate_names: Sequence[str]) -> str | None:
     """Return the first number column whose name matches one of ``candidate_names``, or None."""
-    columns = metadata_of(frame).columns
+    metadata_by_column = metadata_of(frame).columns
     name_by_stem: dict[tuple[str, ...], str] = {}
     for name in map(str, frame.select_dtypes("number").columns):
         is_previous_period, stem = split_off_period(
-            (columns[name].declared_name or name).rpartition(".")[2]
+            (metadata_by_column[name].declared_name or name).rpartition(".")[2]
         )
         name_by_stem |= {} if is_previous_period else {stem: name}
     stems = [split_off_period(name)[1] for name in candidate_names]
@@ -120,48 +120,56 @@ def funnel_from_tables(
     reason.
     """
     table_by_section = dict(zip(names, frames, strict=True))
-    stages = {
-        stage: _combine_stages(
+    stage_by_name = {
+        stage_name: _combine_stages(
             [
-                _stage_of_section(table_by_section, errors, fields, *section_and_names)
-                for section_and_names in fields["counts"].items()
+                _make_stage(table_by_section, errors, stage_fields, *section_and_columns)
+                for section_and_columns in stage_fields["counts"].items()
             ]
         )
-        for stage, fields in FUNNEL_STAGES.items()
+        for stage_name, stage_fields in FUNNEL_STAGES.items()
     }
-    complete_stage = stages.pop(COMPLETE_DAYS_STAGE)
+    complete_days_stage = stage_by_name.pop(COMPLETE_DAYS_STAGE)
     _check_windows(frames)
-    if all(stage.reason for stage in stages.values()):
-        reason = "; ".join(dict.fromkeys(stage.reason for stage in stages.values()))
+    if all(stage.reason for stage in stage_by_name.values()):
+        reason = "; ".join(dict.fromkeys(stage.reason for stage in stage_by_name.values()))
         raise AvailabilityError(
             f"there is no funnel: {reason}", columns=dict.fromkeys(STAGES, reason)
         )
-    paths = pd.Index([path for stage in stages.values() for path in stage.paths]).unique()
-    counts_by_stage = [stages[name].counts_of(paths) for name in STAGES]
+    paths = pd.Index([path for stage in stage_by_name.values() for path in stage.paths]).unique()
+    count_arrays = [stage_by_name[name].counts_of(paths) for name in STAGES]
     row_order = np.lexsort(
-        [-np.nan_to_num(untrace(column_array)) for column_array in reversed(counts_by_stage)]
+        [-np.nan_to_num(untrace(column_array)) for column_array in reversed(count_arrays)]
     )
     sorted_paths = paths[row_order]
-    complete_visits = complete_stage.counts_of(paths)
-    columns = {
+    complete_visits = complete_days_stage.counts_of(paths)
+    array_by_column = {
         name: take(column_array, row_order)
-        for name, column_array in zip(STAGES, counts_by_stage, strict=True)
+        for name, column_array in zip(STAGES, count_arrays, strict=True)
     }
     has_complete_visits = bool(np.isfinite(untrace(complete_visits)).any())
-    columns["n"] = take(complete_visits, row_order) if has_complete_visits else columns["visited"]
-    name_traced_values(**columns)
-    float_counts = {name: untrace(column_array) for name, column_array in columns.items()}
-    crawls_per_visit = columns["crawled"] / columns["visited"]
-    rate = columns["converted"] / columns["n"]
+    array_by_column["n"] = (
+        take(complete_visits, row_order) if has_complete_visits else array_by_column["visited"]
+    )
+    name_traced_values(**array_by_column)
+    plain_array_by_column = {
+        name: untrace(column_array) for name, column_array in array_by_column.items()
+    }
+    crawls_per_visit = array_by_column["crawled"] / array_by_column["visited"]
+    rate = array_by_column["converted"] / array_by_column["n"]
     q = confidence_quantile(level)
     name_traced_values(rate=rate, q=q)
-    columns["crawl_to_refer"] = np.where(float_counts["visited"] > 0, crawls_per_visit, np.nan)
-    is_valid_rate = (float_counts["n"] > 0) & (float_counts["converted"] <= float_counts["n"])
+    array_by_column["crawl_to_refer"] = np.where(
+        plain_array_by_column["visited"] > 0, crawls_per_visit, np.nan
+    )
+    is_valid_rate = (plain_array_by_column["n"] > 0) & (
+        plain_array_by_column["converted"] <= plain_array_by_column["n"]
+    )
     for suffix, column_array in zip(
-        ("", "_low", "_high"), (rate, *wilson_interval(rate, columns["n"], q)), strict=True
+        ("", "_low", "_high"), (rate, *wilson_interval(rate, array_by_column["n"], q)), strict=True
     ):
-        columns[f"conversion_rate{suffix}"] = np.where(is_valid_rate, column_array, np.nan)
-    rates = untrace(columns["conversion_rate"])
+        array_by_column[f"conversion_rate{suffix}"] = np.where(is_valid_rate, column_array, np.nan)
+    conversion_rates = untrace(array_by_column["conversion_rate"])
     visits_text = "all visits, also those of days that are not complete"
     rate_meaning = "Conversions per visit; too low where those of the last days are not complete."
     if has_complete_visits:
@@ -171,10 +179,15 @@ def funnel_from_tables(
         "funnel",
         {
             "path": sorted_paths,
-            **columns,
+            **array_by_column,
             "verdict": [
-                _verdict(path, {name: float_counts[name][i] for name in STAGES}, rates[i], stages)
-                for i, path in enumerate(sorted_paths)
+                _verdict(
+                    path,
+                    {name: plain_array_by_column[name][row_index] for name in STAGES},
+                    conversion_rates[row_index],
+                    stage_by_name,
+                )
+                for row_index, path in enumerate(sorted_paths)
             ],
             "method": f"joined on normalised paths; conversions over {visits_text}; "
             f"Wilson interval, {level:.0%}, of visits as independent",
@@ -183,8 +196,8 @@ def funnel_from_tables(
         key_columns=("path",),
         level=level,
         availability_by_column={
-            column: combine(stages[stage].availability for stage in stage_names)
-            for column, stage_names in _STAGES_BY_COLUMN.items()
+            column: combine(stage_by_name[name].availability for name in stage_names)
+            for column, stage_names in _STAGE_NAMES_BY_COLUMN.items()
         },
         of_visits=rate_meaning,
     )
@@ -209,53 +222,62 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 
 
 def _verdict(
-    path: object, counts: Mapping[str, float], rate: float, stages: Mapping[str, Stage]
+    path: object,
+    count_by_stage: Mapping[str, float],
+    conversion_rate: float,
+    stage_by_name: Mapping[str, Stage],
 ) -> str:
     """Return the verdict on one page: which stages were not measured, and why; or that all were.
 
-    ``counts`` has the page's count in each stage, and ``rate`` its conversion rate.
+    ``count_by_stage`` has the page's count in each stage, and ``conversion_rate`` its conversion
+    rate.
     """
-    stages_by_reason: dict[str, list[str]] = {}
-    for stage_name, stage_count in counts.items():
+    stage_names_by_reason: dict[str, list[str]] = {}
+    for stage_name, stage_count in count_by_stage.items():
         if np.isnan(stage_count):
-            stage = stages[stage_name]
+            stage = stage_by_name[stage_name]
             reason = stage.reason or (
                 _MISSING_COUNT_REASON if path in stage.paths else _NOT_LISTED_REASON
             )
-            stages_by_reason.setdefault(reason, []).append(stage_name)
-    if stages_by_reason:
-        reasons = (
+            stage_names_by_reason.setdefault(reason, []).append(stage_name)
+    if stage_names_by_reason:
+        reason_texts = (
             f"{' and '.join(stage_names)}: {reason}"
-            for reason, stage_names in stages_by_reason.items()
+            for reason, stage_names in stage_names_by_reason.items()
         )
-        return f"not measured: {'; '.join(reasons)}"
-    rate_note = f"; {format_percent(rate)} of visits converted" if np.isfinite(rate) else ""
-    partial_stages = [
+        return f"not measured: {'; '.join(reason_texts)}"
+    rate_note = (
+        f"; {format_percent(conversion_rate)} of visits converted"
+        if np.isfinite(conversion_rate)
+        else ""
+    )
+    partial_stage_names = [
         stage_name
         for stage_name in STAGES
-        if stages[stage_name].availability.status == Status.PARTIAL
+        if stage_by_name[stage_name].availability.status == Status.PARTIAL
     ]
-    if partial_stages:
-        return f"all stages have a number; partly measured: {', '.join(partial_stages)}{rate_note}"
+    if partial_stage_names:
+        names_text = ", ".join(partial_stage_names)
+        return f"all stages have a number; partly measured: {names_text}{rate_note}"
     return f"all stages measured{rate_note}"
 
 
-def _stage_of_section(
+def _make_stage(
     table_by_section: Mapping[str, pd.DataFrame],
     reason_by_section: Mapping[str, str],
     stage_fields: Mapping[str, Any],
     section: str,
-    column_names: Sequence[str],
+    candidate_names: Sequence[str],
 ) -> Stage:
     """Return one stage of the funnel, such as visits: its count of each URL path in one section.
 
-    ``stage_fields`` is the entry of the stage in `FUNNEL_STAGES`. ``column_names`` are the names
+    ``stage_fields`` is the entry of the stage in `FUNNEL_STAGES`. ``candidate_names`` are the names
     that the column of counts may have. ``reason_by_section`` maps sections that were not read to
     the reason.
     """
     frame = table_by_section.get(section)
-    column = _find_count_column(frame, column_names) if frame is not None else None
-    if frame is None or column is None:
+    count_column = _find_count_column(frame, candidate_names) if frame is not None else None
+    if frame is None or count_column is None:
         reason = f"the service gives no {stage_fields['noun']}"
         if frame is None:
             reason = f"the section {section} {reason_by_section.get(section, 'was not read')}"
@@ -265,14 +287,14 @@ def _stage_of_section(
     path_codes, paths = pd.factorize(frame["path"].map(normalize_path, na_action="ignore"))
     row_positions = np.flatnonzero(path_codes >= 0)
     sums_by_path = GroupSums(
-        path_codes[row_positions], len(paths), lambda path_number: {"path": paths[path_number]}
+        path_codes[row_positions], len(paths), lambda path_index: {"path": paths[path_index]}
     )
-    counts = sums_by_path.total(column_values("c", frame, column, row_positions))
+    counts = sums_by_path.total(column_values("c", frame, count_column, row_positions))
     if stage_fields["unit"] == "answers":
         # Two spellings of a path would count an answer that cites both twice.
         is_repeated = np.bincount(path_codes[row_positions], minlength=len(paths)) > 1
         counts = np.where(is_repeated & (untrace(counts) != 0), np.nan, counts)
-    availability = metadata_of(frame).columns[column].availability
+    availability = metadata_of(frame).columns[count_column].availability
     reason = ""
     if not np.isfinite(untrace(counts)).any():
         reason = (
@@ -302,8 +324,8 @@ def _combine_stages(stages: Sequence[Stage]) -> Stage:
     return combined_stage
 
 
-_STAGES_BY_COLUMN = {
-    **{stage: (stage,) for stage in STAGES},
+_STAGE_NAMES_BY_COLUMN = {
+    **{name: (name,) for name in STAGES},
     "crawl_to_refer": ("crawled", "visited"),
     "n": ("visited",),
     **dict.fromkeys(

@@ -77,14 +77,14 @@ def compare_datasets(
             WINDOW_NAMES, (current_dataset, earlier_dataset or {}), strict=True
         )
         for role in _TABLE_SPEC_BY_ROLE
-        for frame in _tables_of_role(dataset, role)[:1]
+        for frame in _find_tables_of_role(dataset, role)[:1]
     }
     return compare_tables(
         [*table_by_role.values()], [*table_by_role], earlier_dataset is not None, level
     )
 
 
-def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
+def _find_tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
     """Return the tables of a dataset that have the columns and the key that a role needs.
 
     A role is a purpose of tables in the comparison, such as ``engines``.
@@ -95,29 +95,29 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
     section_tables = dataset[section]
     main_table = section_tables.main if section == "prompts" else None
     if role == "prompts":
-        return [_rename_to_standard(section_tables.main)]
+        return [_rename_to_standard_names(section_tables.main)]
     return [
         frame
         for frame in (
-            _rename_to_standard(section_tables[name])
-            for name in section_tables
-            if section_tables[name] is not main_table
+            _rename_to_standard_names(section_tables[table_name])
+            for table_name in section_tables
+            if section_tables[table_name] is not main_table
         )
         if {*required_columns} <= {*frame.columns}
         and tuple(required_key_columns) in ((), metadata_of(frame).key)
     ]
 
 
-def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
+def _rename_to_standard_names(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
     metadata = metadata_of(frame)
     names_by_standard_name = group_values(
         (_standard_name(name, metadata.declaration_of(name)), name) for name in metadata.columns
     )
     standard_name_by_name = {
-        same_standard_names[0]: name
-        for name, same_standard_names in names_by_standard_name.items()
-        if len(same_standard_names) == 1 and name not in frame.columns
+        names[0]: standard_name
+        for standard_name, names in names_by_standard_name.items()
+        if len(names) == 1 and standard_name not in frame.columns
     }
     return rename(frame, columns=standard_name_by_name) if standard_name_by_name else frame
 
@@ -133,7 +133,12 @@ def _standard_name(name: str, column: Column) -> str:
         return _MEASURE_BY_UNIT[column.unit]
     name_words = {*tokens(name)} - words_of("labelling")
     return next(
-        (group for group in _GROUP_COLUMNS if name_words and name_words <= words_of(group)), name
+        (
+            group_column
+            for group_column in _GROUP_COLUMNS
+            if name_words and name_words <= words_of(group_column)
+        ),
+        name,
     )
 
 
@@ -162,7 +167,7 @@ def compare_tables(
     design_effect = INDEPENDENT_DESIGN_EFFECT
 
     def comparisons_for(question: ComparisonQuestion) -> list[ComparedRow] | str:
-        return _comparisons_for_question(
+        return _compare_for_question(
             table_by_role, question, has_before, level, design_effect, frame_names
         )
 
@@ -175,35 +180,46 @@ def compare_tables(
         planned_comparison = replace(
             planned_comparison, untested_reason=planned_comparison.untested_reason or comparisons
         )
-    rows = [replace(planned_comparison, is_planned=True)]
+    compared_rows = [replace(planned_comparison, is_planned=True)]
     for question in _OTHER_QUESTIONS:
-        if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
+        if any(
+            (compared_row.key[0], compared_row.measure) == (question.subject, question.measure)
+            for compared_row in compared_rows
+        ):
             continue
         comparisons = comparisons_for(question)
         if isinstance(comparisons, list):
-            for row in comparisons:
-                if question.is_total and rows[0].untested_reason and not row.untested_reason:
+            for compared_row in comparisons:
+                if (
+                    question.is_total
+                    and compared_rows[0].untested_reason
+                    and not compared_row.untested_reason
+                ):
                     # The test of a total takes from the planned one how much prompts differ.
-                    untested_reason = f"nothing says how prompts differ: {rows[0].untested_reason}"
-                    row = replace(row, untested_reason=untested_reason, method="")
-                rows.append(row)
+                    untested_reason = (
+                        f"nothing says how prompts differ: {compared_rows[0].untested_reason}"
+                    )
+                    compared_row = replace(compared_row, untested_reason=untested_reason, method="")
+                compared_rows.append(compared_row)
     # A brand's mention rate with the values of the planned comparison would only repeat it.
     planned_change = planned_comparison.change
-    rows = [
-        row
-        for row in rows
-        if (row.key[0], row.measure) != ("brand", MENTION_RATE)
-        or row.change.value_after != planned_change.value_after
-        or row.change.value_before != planned_change.value_before
+    compared_rows = [
+        compared_row
+        for compared_row in compared_rows
+        if (compared_row.key[0], compared_row.measure) != ("brand", MENTION_RATE)
+        or compared_row.change.value_after != planned_change.value_after
+        or compared_row.change.value_before != planned_change.value_before
     ]
     key_figure_rows = comparisons_for(_KEY_FIGURE_QUESTION)
     if isinstance(key_figure_rows, list):
-        rows += _find_uncompared_key_figures(key_figure_rows, rows)
-    metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
-    return comparison_result(rows, ("subject", "name"), metadata, "holm", level, frame_names)
+        compared_rows += _make_untested_key_figures(key_figure_rows, compared_rows)
+    metadata_of_frames = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
+    return comparison_result(
+        compared_rows, ("subject", "name"), metadata_of_frames, "holm", level, frame_names
+    )
 
 
-def _comparisons_for_question(
+def _compare_for_question(
     table_by_role: TableByRole,
     question: ComparisonQuestion,
     has_earlier_tables: bool,
@@ -218,10 +234,13 @@ def _comparisons_for_question(
     subject, measure, role, by, cluster, is_total = question
     section = _TABLE_SPEC_BY_ROLE[role][0]
     frames = []
-    for i, window_name in enumerate(WINDOW_NAMES[: 1 + has_earlier_tables]):
+    for window_index, window_name in enumerate(WINDOW_NAMES[: 1 + has_earlier_tables]):
         frame = table_by_role.get(f"{window_name}.{role}")
         if frame is None or (by and by not in frame.columns):
-            return f"{frame_names[i]}: the section {section} was not read, or has no such table"
+            return (
+                f"{frame_names[window_index]}: the section {section} was not read, or has no such "
+                "table"
+            )
         frames.append(frame)
     frames = _select_own_brands(table_by_role, frames) if role == "voices" else frames
     current_frame = frames[0]
@@ -235,9 +254,11 @@ def _comparisons_for_question(
         (prompt_column,) = metadata_of(prompts_table).key
     if section == "prompts":
         # The table by engine may count without giving the rate of it, which is that of the prompts.
-        table = current_frame if measure in current_frame.columns else prompts_table
+        rule_table = current_frame if measure in current_frame.columns else prompts_table
         rule = (
-            rule_and_columns(metadata_of(table), measure)[0] if measure in table.columns else NONE
+            rule_and_columns(metadata_of(rule_table), measure)[0]
+            if measure in rule_table.columns
+            else NONE
         )
         if rule.rule not in ("ratio", "mean"):
             return f"the section {section} has no {measure} with its counts"
@@ -245,7 +266,7 @@ def _comparisons_for_question(
             measure = rule.over[0]
             rules = {rule.over[0]: ratio(*rule.over)}
     try:
-        rows = [
+        compared_rows = [
             *compare_measure(
                 current_frame, baseline_frame, measure, (by,) if by else (), None, cluster, level,
                 rules, frame_names, design_effect if is_total else INDEPENDENT_DESIGN_EFFECT,
@@ -256,12 +277,12 @@ def _comparisons_for_question(
         return f"the section {section} cannot be compared: {error}"
     return [
         replace(
-            row,
+            compared_row,
             measure=question.measure,
-            key=(subject, row.key[0] if by else None),
-            unit=FRACTION if rules else row.unit,
+            key=(subject, compared_row.key[0] if by else None),
+            unit=FRACTION if rules else compared_row.unit,
         )
-        for row in rows
+        for compared_row in compared_rows
     ]
 
 
@@ -304,7 +325,7 @@ def design_effect_of(change: Change) -> tuple[Any, Any]:
     return deff, change.df
 
 
-def _find_uncompared_key_figures(
+def _make_untested_key_figures(
     key_figure_rows: Sequence[ComparedRow], compared_rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
     """Return a comparison without a test for each key figure that ``compared_rows`` lacks."""
@@ -318,22 +339,24 @@ def _find_uncompared_key_figures(
         "answer_count",
         *(["visibility_score"] if MENTION_RATE in compared_measures else []),
     }
-    uncompared_rows = []
+    untested_rows = []
     for row in key_figure_rows:
         metric = "_".join(tokens(str(row.key[1])))
         if metric not in compared_measures:
-            reason = row.untested_reason or f"the service gives no counts of {metric} by prompt"
+            untested_reason = (
+                row.untested_reason or f"the service gives no counts of {metric} by prompt"
+            )
             unit = FRACTION if row.is_rate else None
-            key = (row.key[0], metric)
-            uncompared_rows.append(
+            row_key = (row.key[0], metric)
+            untested_rows.append(
                 replace(
                     row,
                     measure=metric,
-                    key=key,
+                    key=row_key,
                     unit=unit,
-                    untested_reason=reason,
+                    untested_reason=untested_reason,
                     method="",
                     notes=(),
                 )
             )
-    return uncompared_rows
+    return untested_rows

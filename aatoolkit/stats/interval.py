@@ -90,20 +90,23 @@ def interval(
     )
     reasons = []
     verdicts = []
-    for group_position, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
+    for group_position, (low, high, cluster_count) in enumerate(
+        zip(lows, highs, cluster_counts, strict=True)
+    ):
         reason = ""
         if not sums.used_row_counts[group_position]:
             reason = str(sums.availabilities[group_position])
-        elif panel == "sampled" and k < MIN_CLUSTERS:
+        elif panel == "sampled" and cluster_count < MIN_CLUSTERS:
             reason = (
-                f"there are only {k:g} of the {MIN_CLUSTERS} different values of {cluster} that it "
-                "takes to say how much such values differ; panel='fixed' is about these alone, and "
+                f"there are only {cluster_count:g} of the {MIN_CLUSTERS} different values of "
+                f"{cluster} that it takes to say how much such values differ; panel='fixed' is "
+                "about these alone, and "
                 "without cluster the interval takes every answer for independent"
             )
         elif not np.isfinite(low):
             reason = (
-                f"{k:g} values of {cluster} that do not differ, are too large, or of which one has "
-                "most answers, cannot say how much such values differ"
+                f"{cluster_count:g} values of {cluster} that do not differ, are too large, or of "
+                "which one has most answers, cannot say how much such values differ"
             )
             if panel == "fixed":
                 reason = (
@@ -152,33 +155,36 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     """Return Wilson's score interval of a rate in each row, as a frame of lower and upper ends."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
-    rule, count_columns = rule_and_columns(metadata, column)
+    rule, count_column_names = rule_and_columns(metadata, column)
     user_rule = rules.get(column)
     if isinstance(user_rule, Aggregation):
         rule = user_rule
-        count_columns = user_rule.over or ("",)
-    if not all(count_columns):
-        names = rule.over or rule.counts or ()
-        missing_text = ", ".join(name for name in names if name not in frame.columns)
-        needed_text = missing_text or ", ".join(names)
-        reason = f"it needs {needed_text} as read, or aggregated by columns={[column, *names]}"
-        reason = (reason if names else rule.why) or no_counts_text(rule)
+        count_column_names = user_rule.over or ("",)
+    if not all(count_column_names):
+        declared_count_names = rule.over or rule.counts or ()
+        missing_text = ", ".join(name for name in declared_count_names if name not in frame.columns)
+        needed_text = missing_text or ", ".join(declared_count_names)
+        column_names = [column, *declared_count_names]
+        reason = f"it needs {needed_text} as read, or aggregated by columns={column_names}"
+        reason = (reason if declared_count_names else rule.why) or no_counts_text(rule)
         raise refusal_error(column, "interval", reason)
     cell_statuses = combine_cells(
-        *(statuses_of(frame, count_column, metadata) for count_column in count_columns)
+        *(statuses_of(frame, count_column, metadata) for count_column in count_column_names)
     )
     hits, trials = (
         column_values(name, frame, count_column, np.arange(len(frame)))
-        for name, count_column in zip(("hits", "trials"), count_columns, strict=True)
+        for name, count_column in zip(("hits", "trials"), count_column_names, strict=True)
     )
     numerators = untrace(hits)
     denominators = untrace(trials)
     has_counts = cell_statuses.has_number & (denominators > 0)
     if metadata.declaration_of(column).unit == PER_UNIT:  # of rows that are fractions
-        unit_columns = names_by_declared_name(metadata, metadata.columns[column].table).get("unit")
-        if not unit_columns:
+        unit_column_names = names_by_declared_name(metadata, metadata.columns[column].table).get(
+            "unit"
+        )
+        if not unit_column_names:
             raise refusal_error(column, "interval", "it needs the unit of each row")
-        has_counts &= equal_text_mask(frame[unit_columns[0]], "fraction")
+        has_counts &= equal_text_mask(frame[unit_column_names[0]], "fraction")
     is_valid = has_counts & (numerators >= 0) & (numerators <= denominators)
     if has_counts.any() and not is_valid.any():
         raise refusal_error(column, "interval", "its numerator is no part of its denominator")
@@ -222,11 +228,14 @@ class Bounds:
 
 
 def confidence_bounds(
-    frame: pd.DataFrame, column: str, rows: pd.DataFrame | None = None, by: Sequence[str] = ()
+    frame: pd.DataFrame,
+    column: str,
+    prompt_rows: pd.DataFrame | None = None,
+    by: Sequence[str] = (),
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for error bars.
 
-    ``rows`` is an optional frame with a row per prompt, whose sums by group are the rows of
+    ``prompt_rows`` is an optional frame with a row per prompt, whose sums by group are the rows of
     ``frame``. With it, the intervals account for the correlation of answers to one prompt. ``by``
     are the columns of both frames that tell the groups apart. The result is a `Bounds`: the arrays
     ``low`` and ``high``, and the ``method`` as text.
@@ -238,18 +247,24 @@ def confidence_bounds(
     >>> confidence_bounds(engines, "mention_rate").method
     "Wilson's 95% interval, which takes answers for independent"
     """
-    bound_columns = [f"{column}_low", f"{column}_high"]
-    if all(name in frame.columns for name in bound_columns):
-        methods = frame.get(f"{column}_method")
-        method = str(methods.iloc[0]) if methods is not None and len(frame) else TABLE_METHOD
+    bound_column_names = [f"{column}_low", f"{column}_high"]
+    if all(name in frame.columns for name in bound_column_names):
+        method_column = frame.get(f"{column}_method")
+        method = (
+            str(method_column.iloc[0]) if method_column is not None and len(frame) else TABLE_METHOD
+        )
         return Bounds(*_read_bounds(frame, column), method)
     key_columns = list(dict.fromkeys(by))
     try:
-        if rows is not None and PROMPT_COLUMN in rows.columns and PROMPT_COLUMN not in key_columns:
-            prompt_bounds = _prompt_bounds(frame, column, rows, key_columns)
+        if (
+            prompt_rows is not None
+            and PROMPT_COLUMN in prompt_rows.columns
+            and PROMPT_COLUMN not in key_columns
+        ):
+            prompt_bounds = _prompt_bounds(frame, column, prompt_rows, key_columns)
             if prompt_bounds is not None:
                 return prompt_bounds
-        intervals = interval(frame, column)
+        interval_frame = interval(frame, column)
     except AvailabilityError:
         nan_bounds = np.full(len(frame), np.nan)
         return Bounds(nan_bounds, nan_bounds)
@@ -259,18 +274,18 @@ def confidence_bounds(
     else:
         is_answer_rate = rule_and_columns(metadata, column)[1][-1].endswith("answer_count")
         method = ANSWERS_METHOD if is_answer_rate else COUNTS_METHOD
-    return Bounds(*_read_bounds(intervals, column), method, intervals)
+    return Bounds(*_read_bounds(interval_frame, column), method, interval_frame)
 
 
 def _prompt_bounds(
-    frame: pd.DataFrame, column: str, rows: pd.DataFrame, by: list[str]
+    frame: pd.DataFrame, column: str, prompt_rows: pd.DataFrame, by: list[str]
 ) -> Bounds | None:
     """Return confidence intervals that account for the correlation of answers to one prompt.
 
-    The result is None if the counts in ``rows`` do not add up to the counts in ``frame``.
+    The result is None if the counts in ``prompt_rows`` do not add up to the counts in ``frame``.
     """
-    intervals = interval(rows, column, by=by or None, cluster=PROMPT_COLUMN)
-    merged_frame = frame[by].merge(intervals, how="left" if by else "cross", on=by or None)
+    interval_frame = interval(prompt_rows, column, by=by or None, cluster=PROMPT_COLUMN)
+    merged_frame = frame[by].merge(interval_frame, how="left" if by else "cross", on=by or None)
     pooled_values = as_floats(merged_frame[column])
     frame_values = as_floats(frame[column])
     is_pooled_equal = np.isclose(pooled_values, frame_values, rtol=1e-6, atol=1e-12)
@@ -279,7 +294,7 @@ def _prompt_bounds(
     low, high = (
         np.where(is_pooled_equal, bound, np.nan) for bound in _read_bounds(merged_frame, column)
     )
-    return Bounds(low, high, OVER_PROMPTS_METHOD, intervals)
+    return Bounds(low, high, OVER_PROMPTS_METHOD, interval_frame)
 
 
 def _read_bounds(frame: pd.DataFrame, column: str) -> tuple[FloatArray, FloatArray]:
@@ -305,13 +320,17 @@ def stability(
     if not sums.is_rate:
         raise refusal_error(column, "agreement", "it is no column of true and false, and no rate")
     y, n = map(sums.group_sums.total, sums.y_and_n())
-    groups_with_repeats = np.flatnonzero(untrace(n) >= 2)
-    y = take(y, groups_with_repeats)
-    n = take(n, groups_with_repeats)
-    repeated_keys = sums.groups.keys.iloc[groups_with_repeats]
-    cluster_of_group, cluster_labels = pd.factorize(row_clusters(repeated_keys, by_columns[0]))
+    repeated_group_positions = np.flatnonzero(untrace(n) >= 2)
+    y = take(y, repeated_group_positions)
+    n = take(n, repeated_group_positions)
+    repeated_group_keys = sums.groups.keys.iloc[repeated_group_positions]
+    cluster_of_group, cluster_labels = pd.factorize(
+        row_clusters(repeated_group_keys, by_columns[0])
+    )
     sums_by_cluster = GroupSums(
-        cluster_of_group, len(cluster_labels), lambda index: {by_columns[0]: cluster_labels[index]}
+        cluster_of_group,
+        len(cluster_labels),
+        lambda cluster_index: {by_columns[0]: cluster_labels[cluster_index]},
     )
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
     agree = sums_by_cluster.total(pairs)
@@ -319,14 +338,14 @@ def stability(
     name_traced_variables()
     confidence = trace_setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
-    icc = _icc(y, n)
-    icc = icc if len(groups_with_repeats) > 1 and np.isfinite(icc) else NAN
+    icc = _intra_class_correlation(y, n)
+    icc = icc if len(repeated_group_positions) > 1 and np.isfinite(icc) else NAN
     verdict = (
         f"two answers agree in {format_percent(agreement.value)} of pairs "
         f"({format_percent(agreement.low)} to {format_percent(agreement.high)})"
     )
     icc_bounds = [NAN] * 2
-    if not len(groups_with_repeats):
+    if not len(repeated_group_positions):
         verdict = f"{CANNOT_SAY}: no combination was asked twice"
     elif len(cluster_labels) < MIN_CLUSTERS:
         verdict = (
@@ -334,7 +353,7 @@ def stability(
             f"takes {MIN_CLUSTERS}"
         )
     else:
-        icc_bounds = _icc_interval(untrace(y), untrace(n), cluster_of_group, level)
+        icc_bounds = _correlation_interval(untrace(y), untrace(n), cluster_of_group, level)
     icc_low, icc_high = (
         trace_random_number(
             f"icc_{end_name}", bound, f"the {end_name} end by jackknife, on Fisher's scale", y, n
@@ -368,7 +387,7 @@ def stability(
     )
 
 
-def _icc(y: Any, n: Any) -> Any:
+def _intra_class_correlation(y: Any, n: Any) -> Any:
     """Return the intra-class correlation of repeated answers, e.g. to one prompt by one engine.
 
     ``y`` has the numerator (e.g. mentions) of each combination of prompt and engine, ``n`` the
@@ -385,7 +404,7 @@ def _icc(y: Any, n: Any) -> Any:
     return (between - within) / (between + (common - 1) * within)
 
 
-def _icc_interval(
+def _correlation_interval(
     y: FloatArray, n: FloatArray, cluster_of_combination: IntArray, level: float
 ) -> list[float]:
     """Return both ends of the jackknife interval of the intra-class correlation.
@@ -401,7 +420,12 @@ def _icc_interval(
     masks_without_cluster = (
         cluster_of_combination != cluster for cluster in range(cluster_of_combination.max() + 1)
     )
-    iccs = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks_without_cluster)])
+    iccs = np.array(
+        [
+            _intra_class_correlation(y, n),
+            *(_intra_class_correlation(y[mask], n[mask]) for mask in masks_without_cluster),
+        ]
+    )
     scaled_icc, *scaled_jackknife_iccs = 0.5 * np.log(
         (1 + (combination_size - 1) * iccs) / (1 - iccs)
     )
@@ -491,21 +515,23 @@ def samples(
         run_counts = [run_count for run_count in run_counts if run_count <= answers / MIN_CLUSTERS]
     if not run_counts or min(run_counts) < 1:
         raise ArgumentError(f"runs are whole numbers from 1, for {MIN_CLUSTERS} prompts or more")
-    rows = []
+    result_rows = []
     max_half_width = margin or math.inf
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
-        prompt_sd = math.sqrt(rate * (1 - rate) * deff / run_count)
+        prompt_standard_deviation = math.sqrt(rate * (1 - rate) * deff / run_count)
         z = confidence_quantile(level)
-        k = max(MIN_CLUSTERS, math.ceil((z * prompt_sd / max_half_width) ** 2)) - 1
+        k = max(MIN_CLUSTERS, math.ceil((z * prompt_standard_deviation / max_half_width) ** 2)) - 1
         if answers is not None:
             k = answers // run_count - 1
         half_width = math.nan
         while not half_width <= max_half_width:  # Student's t takes a few more
             k += 1
-            half_width = float(t_quantile((1 + level) / 2, k - 1)) * prompt_sd / math.sqrt(k)
+            half_width = (
+                float(t_quantile((1 + level) / 2, k - 1)) * prompt_standard_deviation / math.sqrt(k)
+            )
         verdict = f"{k:,} prompts × {run_count:,} runs give ±{100 * half_width:.1f} points"
-        rows.append(
+        result_rows.append(
             {
                 "runs": run_count,
                 "prompts": k,
@@ -515,4 +541,4 @@ def samples(
                 "verdict": verdict,
             }
         )
-    return make_result("samples", rows, key_columns=("runs",))
+    return make_result("samples", result_rows, key_columns=("runs",))

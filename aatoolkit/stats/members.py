@@ -86,9 +86,12 @@ def rank(
         )
         raise ItemNotFound(f"{column} has no ranks: {reason}", columns={cluster: reason})
     sums = cluster_sums(frame, column, by, cluster, rules, allow_counts=True)
-    members = sums.groups.keys[by].reset_index(drop=True)
-    if len(members) > MAX_MEMBERS:
-        reason = f"{len(members):,} members; {MAX_MEMBERS} are the most: choose them before looking"
+    member_labels = sums.groups.keys[by].reset_index(drop=True)
+    if len(member_labels) > MAX_MEMBERS:
+        reason = (
+            f"{len(member_labels):,} members; {MAX_MEMBERS} are the most: choose them before "
+            "looking"
+        )
         raise refusal_error(column, "ranks", reason)
     influences = _cluster_influences(sums)
     if len(influences) < MIN_CLUSTERS:
@@ -113,34 +116,37 @@ def rank(
     )
     rank_count = int(is_ranked.sum())
 
-    def trace_ranks(name: str, ranks: FloatArray, method: str) -> Any:
-        return trace_random_number(name, np.where(is_ranked, ranks, np.nan), method, value)
+    def trace_ranks(name: str, ranks: FloatArray, method_text: str) -> Any:
+        return trace_random_number(name, np.where(is_ranked, ranks, np.nan), method_text, value)
 
-    method = (
+    significance_text = (
         "a difference whose p-value, by Student's t with its own degrees of freedom, is below "
         f"{critical_p_value:.3g}: that of the largest of all in {BOOTSTRAP_DRAWS} draws of normal "
         f"multipliers of {cluster} (seed 0)"
     )
     is_significant = scaled_differences > 1
     low = trace_ranks(
-        "rank_low", 1 + is_significant.sum(axis=0), f"1 + members that are better by {method}"
+        "rank_low",
+        1 + is_significant.sum(axis=0),
+        f"1 + members that are better by {significance_text}",
     )
     high = trace_ranks(
         "rank_high",
         rank_count - is_significant.sum(axis=1),
-        f"{rank_count} - those worse by {method}",
+        f"{rank_count} - those worse by {significance_text}",
     )
     sample_ranks = 1 + (sort_values > signed_values[:, None]).sum(axis=1)
     verdicts = []
     reason = f"it has no number, or one {cluster} has most of its answers"
-    for best, worst in zip(untrace(low), untrace(high), strict=True):
-        rank_text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
-        verdicts.append(rank_text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
+    for best_rank, worst_rank in zip(untrace(low), untrace(high), strict=True):
+        range_end = "" if best_rank == worst_rank else f" to {worst_rank:g}"
+        rank_text = f"rank {best_rank:g}{range_end} of {rank_count}"
+        verdicts.append(rank_text if np.isfinite(best_rank) else f"{CANNOT_SAY}: {reason}")
     cluster_count = count_of(take(n, np.unique(sums.cluster_ids, return_index=True)[1]))
     return make_result(
         "rank",
         {
-            by: members,
+            by: member_labels,
             "value": value,
             "rank": trace_ranks("rank", sample_ranks, "1 + members with a better value"),
             "rank_low": low,
@@ -181,7 +187,7 @@ def _cluster_influences(sums: ClusterSums) -> FloatArray:
 
 
 def _scaled_differences_and_critical_p(
-    influences: FloatArray, values: FloatArray, is_ranked: Any, level: float
+    influences: FloatArray, member_values: FloatArray, is_ranked: Any, level: float
 ) -> tuple[FloatArray, float]:
     """Return the matrix of differences between members, each divided by its critical value.
 
@@ -193,8 +199,8 @@ def _scaled_differences_and_critical_p(
     # degrees of freedom of its own variance (Satterthwaite), which a few clusters may dominate.
     # With k-1 degrees of freedom for all (k clusters), the confidence sets of ten tied members over
     # 8 to 20 prompts would have a coverage of only 84 to 88 %.
-    k, member_count = influences.shape
-    draws = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, k)) @ influences
+    cluster_count, member_count = influences.shape
+    draws = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, cluster_count)) @ influences
     # The sums over clusters of the second and fourth powers of all pairs' differences.
     squared_influences = influences**2
     cube_cross_products = (influences**3).T @ influences
@@ -207,7 +213,9 @@ def _scaled_differences_and_critical_p(
         - 4 * (cube_cross_products + cube_cross_products.T)
         + 6 * (squared_influences.T @ squared_influences)
     )
-    standard_errors = np.sqrt(np.maximum(squared_distances, 0) * k / (k - 1))
+    standard_errors = np.sqrt(
+        np.maximum(squared_distances, 0) * cluster_count / (cluster_count - 1)
+    )
     min_standard_error = 1e-12 * max(float(standard_errors.max(initial=0.0)), 1e-300)
     is_tested_pair = (standard_errors > min_standard_error) & is_ranked[:, None] & is_ranked
     finite_errors = np.where(is_tested_pair, standard_errors, np.inf)
@@ -218,11 +226,17 @@ def _scaled_differences_and_critical_p(
             (np.abs(draws[:, [member]] - draws) / finite_errors[member]).max(axis=1),
         )
     critical_p_value = two_sided(float(np.quantile(largest_differences, level)), math.inf)
-    df = np.where(is_tested_pair & (fourth_powers > 0), squared_distances**2 / fourth_powers, k - 1)
-    critical_values = t_quantiles(1 - critical_p_value / 2, np.clip(df, 1, k - 1).ravel()).reshape(
-        df.shape
+    df = np.where(
+        is_tested_pair & (fourth_powers > 0),
+        squared_distances**2 / fourth_powers,
+        cluster_count - 1,
     )
-    return (values[:, None] - values) / finite_errors / critical_values, critical_p_value
+    critical_values = t_quantiles(
+        1 - critical_p_value / 2, np.clip(df, 1, cluster_count - 1).ravel()
+    ).reshape(df.shape)
+    return (
+        member_values[:, None] - member_values
+    ) / finite_errors / critical_values, critical_p_value
 
 
 # --- concentration ----------------------------------------------------------------------------
@@ -261,13 +275,13 @@ def concentration(
             column, "concentration", f"its rule ({count_plan.rule}) is no sum of counts"
         )
     cell_statuses = cells_of_plan(count_plan, flat_frame, metadata, groups)
-    row_counts = as_floats(flat_frame[column])
-    is_counted = cell_statuses.has_number & (row_counts > 0)
-    if (row_counts[is_counted] % 1 != 0).any():
+    count_of_row = as_floats(flat_frame[column])
+    is_counted = cell_statuses.has_number & (count_of_row > 0)
+    if (count_of_row[is_counted] % 1 != 0).any():
         reason = "it holds fractions; name the count behind it"
         raise refusal_error(column, "concentration", reason)
     availability_code_by_group, distinct_availabilities = groups.combine_availability(cell_statuses)
-    rows = []
+    result_rows = []
     for group_position, availability_code in enumerate(availability_code_by_group.tolist()):
         counts = column_values(
             "c",
@@ -278,18 +292,24 @@ def concentration(
         n = total_of(counts)
         members = count_of(counts)
         name_traced_variables()
-        row = {"n": n, "members": members}
+        result_row = {"n": n, "members": members}
         if MIN_COUNT <= n <= _MAX_COUNT:
-            row |= _concentration_of(counts, n, top, level)
-            effective, low, high = (row[f"effective{suffix}"] for suffix in _INTERVAL_SUFFIXES)
+            result_row |= _concentration_of(counts, n, top, level)
+            effective, low, high = (
+                result_row[f"effective{suffix}"] for suffix in _INTERVAL_SUFFIXES
+            )
             interval_text = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
-            row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({interval_text})"
+            result_row["verdict"] = (
+                f"as concentrated as {effective:.1f} equal ones ({interval_text})"
+            )
         else:
             availability = distinct_availabilities[availability_code]
             note = f" ({availability})" if availability.status != Status.AVAILABLE else ""
-            row["verdict"] = f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_COUNT}{note}"
-        rows.append(row)
-    column_names = [
+            result_row["verdict"] = (
+                f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_COUNT}{note}"
+            )
+        result_rows.append(result_row)
+    index_column_names = [
         f"{name}{suffix}"
         for name in ("hhi", "effective", "top_share")
         for suffix in _INTERVAL_SUFFIXES
@@ -299,8 +319,8 @@ def concentration(
         {
             **groups.keys.reset_index(drop=True),
             **{
-                name: [row.get(name, NAN) for row in rows]
-                for name in (*column_names, "n", "members", "verdict")
+                name: [result_row.get(name, NAN) for result_row in result_rows]
+                for name in (*index_column_names, "n", "members", "verdict")
             },
             "method": "multinomial bootstrap, basic interval",
         },
@@ -354,24 +374,26 @@ def _concentration_of(traced_counts: Any, n: Any, top_count: int, level: float) 
     )
     lowest_deviation = _top_share_lower_bound(counts, top_count, rng, level) - as_float(top_share)
     bootstrap_deviations[0, 1] = min(lowest_deviation, bootstrap_deviations[0, 1])
-    row = {"hhi": hhi, "top_share": top_share}
-    for measure_position, (name, value) in enumerate([*row.items()]):
+    result_row = {"hhi": hhi, "top_share": top_share}
+    for index_position, (name, index_value) in enumerate([*result_row.items()]):
         for suffix, deviation in zip(
-            _INTERVAL_SUFFIXES[1:], bootstrap_deviations[:, measure_position].tolist(), strict=True
+            _INTERVAL_SUFFIXES[1:], bootstrap_deviations[:, index_position].tolist(), strict=True
         ):
-            unclipped_bound = value + trace_random_number("shift", deviation, deviation_description)
-            row[f"{name}{suffix}"] = np.maximum(
+            unclipped_bound = index_value + trace_random_number(
+                "shift", deviation, deviation_description
+            )
+            result_row[f"{name}{suffix}"] = np.maximum(
                 np.minimum(unclipped_bound, trace_setting("most", 1.0)), 0.0
             )
-    name_traced_values(**row)
+    name_traced_values(**result_row)
     # The effective number is 1 over the index, and its bounds are 1 over those of the index.
     suffixes_and_defaults = zip(
         _INTERVAL_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True
     )
     for suffix, hhi_suffix, default_bound in suffixes_and_defaults:
-        hhi_bound = row[f"hhi{hhi_suffix}"]
-        row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else default_bound
-    return row
+        hhi_bound = result_row[f"hhi{hhi_suffix}"]
+        result_row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else default_bound
+    return result_row
 
 
 def _top_share_lower_bound(
@@ -425,12 +447,15 @@ def overlap(
     availability = metadata.columns[column].availability
     clusters_by_column = {name: row_clusters(flat_frame, name, name) for name in (cluster, repeat)}
     flat_frame = trace_copy(flat_frame.assign(**clusters_by_column), frame)
-    rows = _compare_answers(flat_frame, column, between, cluster, repeat, level)
+    result_rows = _compare_answers(flat_frame, column, between, cluster, repeat, level)
     if availability.status not in (Status.AVAILABLE, Status.UNKNOWN):
-        rows = [row | {"why": f"{row['why']}; {availability}"} for row in rows]
+        result_rows = [
+            result_row | {"why": f"{result_row['why']}; {availability}"}
+            for result_row in result_rows
+        ]
     return make_result(
         "overlap",
-        rows,
+        result_rows,
         [metadata],
         availability,
         key_columns=(between, f"other_{between}"),
@@ -456,108 +481,125 @@ def _compare_answers(
         flat_frame, column, member_column, cluster, id_column
     )
     if len(members) > MAX_COMPARED:
-        reason = f"{len(members)} different ones; {MAX_COMPARED} are the most: choose some first"
-        raise refusal_error(member_column, "overlap", reason)
-    jaccard = np.full((len(prompts), len(members), len(members)), np.nan)
+        untested_reason = (
+            f"{len(members)} different ones; {MAX_COMPARED} are the most: choose some first"
+        )
+        raise refusal_error(member_column, "overlap", untested_reason)
+    jaccard_by_prompt = np.full((len(prompts), len(members), len(members)), np.nan)
     answer_counts = np.zeros((len(prompts), len(members)))
     for prompt_position, (_, prompt_rows) in enumerate(answer_codes.groupby(cluster)):
-        jaccard[prompt_position], answer_counts[prompt_position] = _overlap_of_prompt(
+        jaccard_by_prompt[prompt_position], answer_counts[prompt_position] = _overlap_of_prompt(
             prompt_rows[id_column], prompt_rows[member_column], prompt_rows[column], len(members)
         )
     confidence = trace_setting("level", level)
     comparisons = []
-    rows = []
+    result_rows = []
 
     def trace_by_prompt(
-        name: str, values: Any, mask: Any, value_description: str, pair: Any
+        name: str, prompt_values: Any, prompt_mask: Any, value_description: str, member_pair: Any
     ) -> Any:
-        """Return the values of the prompts in ``mask``, linked to their rows for explanations."""
-        prompt_positions = np.flatnonzero(mask)
+        """Return the values of the prompts in ``prompt_mask``, for explanations linked to rows."""
+        prompt_positions = np.flatnonzero(prompt_mask)
 
         def find_source_rows(position: int) -> Any:
             prompt = prompts[prompt_positions[position]]
-            is_used = flat_frame[member_column].astype(str).isin(pair) & flat_frame[column].notna()
+            is_used = (
+                flat_frame[member_column].astype(str).isin(member_pair) & flat_frame[column].notna()
+            )
             is_used &= flat_frame[cluster].eq(prompt).fillna(False)
-            rows = np.flatnonzero(is_used.to_numpy(bool))
+            row_positions = np.flatnonzero(is_used.to_numpy(bool))
             return (
-                rows,
-                f"{value_description}, of {counted(len(rows), 'row')} of {column}",
+                row_positions,
+                f"{value_description}, of {counted(len(row_positions), 'row')} of {column}",
                 {cluster: prompt},
             )
 
         return trace_to_rows(
-            name, values[prompt_positions], flat_frame, (column,), find_source_rows
+            name, prompt_values[prompt_positions], flat_frame, (column,), find_source_rows
         )
 
-    for a, b in combinations(range(len(members)), 2):
-        pair = members[a], members[b]
-        overlaps = jaccard[:, a, b]
-        repeat_overlaps = (jaccard[:, a, a] + jaccard[:, b, b]) / 2
-        has_pair = np.isfinite(overlaps)
+    for first_index, second_index in combinations(range(len(members)), 2):
+        member_pair = members[first_index], members[second_index]
+        pair_overlaps = jaccard_by_prompt[:, first_index, second_index]
+        repeat_overlaps = (
+            jaccard_by_prompt[:, first_index, first_index]
+            + jaccard_by_prompt[:, second_index, second_index]
+        ) / 2
+        has_pair = np.isfinite(pair_overlaps)
         has_repeats = has_pair & np.isfinite(repeat_overlaps)
         jaccard_indices = trace_by_prompt(
-            "j", overlaps, has_pair, "mean Jaccard index of pairs of answers", pair
+            "j", pair_overlaps, has_pair, "mean Jaccard index of pairs of answers", member_pair
         )
         overlap_mean = estimate_prompt_mean(jaccard_indices, confidence, "jaccard")
         repeat_indices = trace_by_prompt(
-            "own", repeat_overlaps, has_repeats, "mean Jaccard index of repeats", pair
+            "own", repeat_overlaps, has_repeats, "mean Jaccard index of repeats", member_pair
         )
         repeat_mean = estimate_prompt_mean(repeat_indices, confidence, "ceiling")
         differences = take(jaccard_indices, np.flatnonzero(has_repeats[has_pair])) - repeat_indices
         name_traced_values(g=differences)
-        mean_gap = estimate_prompt_mean(differences, confidence, "gap")
+        gap_mean = estimate_prompt_mean(differences, confidence, "gap")
         answers_of_pair = trace_by_prompt(
-            "answers", answer_counts[:, a] + answer_counts[:, b], has_pair, "answers of both", pair
+            "answers",
+            answer_counts[:, first_index] + answer_counts[:, second_index],
+            has_pair,
+            "answers of both",
+            member_pair,
         )
-        rows.append(
+        result_rows.append(
             {
-                member_column: members[a],
-                f"other_{member_column}": members[b],
+                member_column: members[first_index],
+                f"other_{member_column}": members[second_index],
                 "jaccard": overlap_mean.value,
                 "jaccard_low": np.maximum(overlap_mean.low, 0.0),
                 "jaccard_high": np.minimum(overlap_mean.high, 1.0),
                 "ceiling": repeat_mean.value,
-                "gap": mean_gap.value,
-                "gap_low": mean_gap.low,
-                "gap_high": mean_gap.high,
+                "gap": gap_mean.value,
+                "gap_low": gap_mean.low,
+                "gap_high": gap_mean.high,
                 "clusters": overlap_mean.clusters,
                 "n": total_of(answers_of_pair),
             }
         )
-        k = mean_gap.clusters
-        reason = f"its {k:g} {cluster} all say the same, and are too few to estimate an error"
-        if k < MIN_CLUSTERS:
-            reason = (
-                f"{k:g} {cluster} have two answers of each {member_column}; it takes {MIN_CLUSTERS}"
+        gap_prompt_count = gap_mean.clusters
+        untested_reason = (
+            f"its {gap_prompt_count:g} {cluster} all say the same, and are too few to estimate an "
+            "error"
+        )
+        if gap_prompt_count < MIN_CLUSTERS:
+            untested_reason = (
+                f"{gap_prompt_count:g} {cluster} have two answers of each {member_column}; it "
+                f"takes {MIN_CLUSTERS}"
             )
         if not has_pair.any():
-            reason = f"no {cluster} has answers of both"
-        overlap_text = f"{format_percent(mean_gap.value + repeat_mean.value)} in common, where "
+            untested_reason = f"no {cluster} has answers of both"
+        overlap_text = f"{format_percent(gap_mean.value + repeat_mean.value)} in common, where "
         overlap_text += f"repeats of one have {format_percent(repeat_mean.value)}"
         comparisons.append(
             Comparison(
-                change=mean_gap,
+                change=gap_mean,
                 change_text=overlap_text,
-                untested_reason="" if np.isfinite(mean_gap.p) else reason,
+                untested_reason="" if np.isfinite(gap_mean.p) else untested_reason,
                 verdict_words=("more alike", "less alike"),
             )
         )
     method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
     return [
-        {**judgement, **row, "method": method}
-        for row, judgement in zip(
-            rows, judge_comparisons(comparisons, level, change_noun="gap"), strict=True
+        {**judgement, **result_row, "method": method}
+        for result_row, judgement in zip(
+            result_rows, judge_comparisons(comparisons, level, change_noun="gap"), strict=True
         )
     ]
 
 
-def estimate_prompt_mean(values: Any, level: Any, mean_name: str) -> Change:
-    """Return the mean over prompts as a `Change`, with its interval and p-value by Student's t.
+def estimate_prompt_mean(prompt_values: Any, level: Any, mean_name: str) -> Change:
+    """Return the mean of one number per prompt, with its interval and p-value by Student's t.
 
-    ``values`` has a number per prompt. ``mean_name`` is the name of the mean in formulas.
+    The p-value tests whether the mean is 0. The result is a `Change`, as this class has the fields
+    of an estimate with an interval and a test; its ``value`` is the mean. ``mean_name`` is the name
+    of the mean in formulas.
     """
-    sample = estimate_sample(values, values * 0 + 1, mean_name)
-    plain_values = untrace(values)
+    sample = estimate_sample(prompt_values, prompt_values * 0 + 1, mean_name)
+    plain_values = untrace(prompt_values)
     standard_error = np.sqrt(sample.variance)
     cluster_count = sample.clusters
     if len(plain_values) < MIN_CLUSTERS or not has_variation(
@@ -577,55 +619,67 @@ def _encode_answers(
     Returns the encoded frame, the names of the members (the values to compare, such as engines),
     and the prompts.
     """
-    rows = flat_frame.loc[flat_frame[column].notna(), [cluster, member_column, id_column, column]]
+    rows_with_value = flat_frame.loc[
+        flat_frame[column].notna(), [cluster, member_column, id_column, column]
+    ]
     for name in (member_column, cluster, id_column):
-        refuse_missing_keys(name, rows[name].isna())
-    answer_codes = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
-    answer_codes[member_column], members = pd.factorize(rows[member_column].astype(str), sort=True)
+        refuse_missing_keys(name, rows_with_value[name].isna())
+    answer_codes = pd.DataFrame(
+        {name: pd.factorize(rows_with_value[name])[0] for name in rows_with_value.columns}
+    )
+    answer_codes[member_column], member_names = pd.factorize(
+        rows_with_value[member_column].astype(str), sort=True
+    )
     for name in (member_column, cluster):
         if (answer_codes.groupby(id_column)[name].nunique() > 1).any():
             reason = f"one value of {id_column} has several of {name}: it names no single answer"
             raise AvailabilityError(
                 f"{id_column} names no answer: {reason}", columns={id_column: reason}
             )
-    return answer_codes.drop_duplicates([id_column, column]), [*members], [*rows[cluster].unique()]
+    return (
+        answer_codes.drop_duplicates([id_column, column]),
+        [*member_names],
+        [*rows_with_value[cluster].unique()],
+    )
 
 
 def _overlap_of_prompt(
-    answers: pd.Series, members: pd.Series, listed_values: pd.Series, member_count: int
+    answer_codes: pd.Series, member_codes: pd.Series, value_codes: pd.Series, member_count: int
 ) -> tuple[FloatArray, IntArray]:
     """Return the mean Jaccard index of each pair of members, and each member's number of answers.
 
-    ``answers``, ``members`` and ``listed_values`` have an entry per row of one prompt: the code of
-    its answer, of its member (e.g. an engine), and of its value (e.g. a domain).
+    ``answer_codes``, ``member_codes`` and ``value_codes`` have an entry per row of one prompt: the
+    code of its answer, of its member (e.g. an engine), and of its value (e.g. a domain).
     """
     _, first_row_positions, row_positions = np.unique(
-        answers, return_index=True, return_inverse=True
+        answer_codes, return_index=True, return_inverse=True
     )
-    distinct_values, column_positions = np.unique(listed_values, return_inverse=True)
+    distinct_values, column_positions = np.unique(value_codes, return_inverse=True)
     has_value = np.zeros(
         (len(first_row_positions), len(distinct_values)), np.float32
     )  # holds whole numbers exactly
     has_value[row_positions, column_positions] = 1.0
-    sampled_answers = []
-    member_of_answer = members.to_numpy()[first_row_positions]
+    sampled_answer_positions = []
+    member_of_answer = member_codes.to_numpy()[first_row_positions]
     for member_code in range(member_count):  # all answers, or so many of a member, evenly spaced
         answer_positions = np.flatnonzero(member_of_answer == member_code)
         evenly_spaced_positions = np.linspace(
             0, len(answer_positions) - 1, min(len(answer_positions), MAX_REPEATS)
         )
-        sampled_answers += answer_positions[
+        sampled_answer_positions += answer_positions[
             evenly_spaced_positions.round().astype(np.int64)
         ].tolist()
-    has_value = has_value[sampled_answers]
-    member_of_answer = member_of_answer[sampled_answers]
+    has_value = has_value[sampled_answer_positions]
+    member_of_answer = member_of_answer[sampled_answer_positions]
     shared_counts = (has_value @ has_value.T).astype(np.float64)
-    value_counts = has_value.sum(axis=1, dtype=np.float64)
-    jaccard = shared_counts / (value_counts[:, None] + value_counts - shared_counts)
-    np.fill_diagonal(jaccard, 0.0)  # an answer is no repeat of itself
+    listed_value_counts = has_value.sum(axis=1, dtype=np.float64)
+    jaccard_indices = shared_counts / (
+        listed_value_counts[:, None] + listed_value_counts - shared_counts
+    )
+    np.fill_diagonal(jaccard_indices, 0.0)  # an answer is no repeat of itself
     is_of_member = np.eye(member_count)[member_of_answer]
     answer_counts = is_of_member.sum(axis=0)
     pair_counts = np.outer(answer_counts, answer_counts) - np.diag(answer_counts)
     return np.where(
-        pair_counts > 0, is_of_member.T @ jaccard @ is_of_member / pair_counts, np.nan
+        pair_counts > 0, is_of_member.T @ jaccard_indices @ is_of_member / pair_counts, np.nan
     ), answer_counts

@@ -284,8 +284,8 @@ RESULT_COLUMNS_BY_STATISTIC["funnel"][1:1] = [
 
 
 def make_result(
-    statistic: str,
-    data: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    statistic_name: str,
+    columns_or_rows: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     input_metadata: Sequence[FrameMetadata] = (),
     input_availability: Availability = MEASURED_AVAILABILITY,
     *,
@@ -298,35 +298,44 @@ def make_result(
 ) -> pd.DataFrame:
     """Return the result of a statistic as a frame whose columns have units and meanings.
 
-    ``statistic`` is the name of the statistic, whose columns `RESULT_COLUMNS_BY_STATISTIC`
-    declares. ``data`` is a dict of columns, or a list of rows as dicts. ``input_metadata`` has the
-    metadata of the input frames. ``input_availability`` says whether these were measured, and
-    ``availability_by_column`` says so for single columns of the result. ``key_columns`` identify a
-    row of the result, and ``unit`` is the unit of its values. ``row_order`` has the positions of
-    the rows in the order of the result. ``placeholders`` fill those in the declarations.
+    ``statistic_name`` is the name of the statistic, whose columns `RESULT_COLUMNS_BY_STATISTIC`
+    declares. ``columns_or_rows`` is a dict of columns, or a list of rows as dicts.
+    ``input_metadata`` has the metadata of the input frames. ``input_availability`` says whether
+    these were measured, and ``availability_by_column`` says so for single columns of the result.
+    ``key_columns`` identify a row of the result, and ``unit`` is the unit of its values.
+    ``row_order`` has the positions of the rows in the order of the result. ``placeholders`` fill
+    those in the declarations.
     """
     unit_of_change = _UNIT_BY_ALIAS["points"] if unit == FRACTION else unit
     placeholders |= {"unit": unit or "-", "change": unit_of_change or "-", "level": f"{level:.0%}"}
     placeholders |= {"up": UP, "down": DOWN, "no_evidence": NO_EVIDENCE, "cannot_say": CANNOT_SAY}
     fields_by_column = {
         name.format(**placeholders): declaration_fields
-        for name, *declaration_fields in RESULT_COLUMNS_BY_STATISTIC[statistic]
+        for name, *declaration_fields in RESULT_COLUMNS_BY_STATISTIC[statistic_name]
     }
-    if not isinstance(data, Mapping):
-        column_names = dict.fromkeys(name for row in data for name in row) or fields_by_column
-        data = {name: [row.get(name, math.nan) for row in data] for name in column_names}
-    data = untrace_columns(data, row_order)
+    if not isinstance(columns_or_rows, Mapping):
+        column_names = (
+            dict.fromkeys(name for row in columns_or_rows for name in row) or fields_by_column
+        )
+        columns_or_rows = {
+            name: [row.get(name, math.nan) for row in columns_or_rows] for name in column_names
+        }
+    columns_or_rows = untrace_columns(columns_or_rows, row_order)
     is_list_like = pd.api.types.is_list_like  # rather than one cell
-    row_count = next((len(cells) for cells in data.values() if is_list_like(cells)), 1)
+    row_count = next((len(cells) for cells in columns_or_rows.values() if is_list_like(cells)), 1)
     none_rule = refused(
         "a result of statistics: compute it anew, from the table that it was computed from"
     )
     series_by_column = {}
-    columns = []
+    column_declarations = []
     for name in dict.fromkeys((*key_columns, *fields_by_column)):
-        if name not in data:
+        if name not in columns_or_rows:
             continue
-        cells = data[name] if is_list_like(data[name]) else [data[name]] * row_count
+        cells = (
+            columns_or_rows[name]
+            if is_list_like(columns_or_rows[name])
+            else [columns_or_rows[name]] * row_count
+        )
         if name not in fields_by_column:
             if isinstance(cells, list):
                 is_text = all(isinstance(cell, str) or cell is None for cell in cells)
@@ -338,7 +347,7 @@ def make_result(
         series_by_column[name] = to_column(cells, dtype)
         column_unit = unit_template.format(**placeholders)
         column_unit = None if column_unit == "-" else _UNIT_BY_ALIAS.get(column_unit, column_unit)
-        columns.append(
+        column_declarations.append(
             Column(
                 name,
                 dtype,
@@ -347,10 +356,17 @@ def make_result(
                 aggregate=none_rule,
             )
         )
-    table_name = f"statistics:{statistic}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
+    columns_hash = hashlib.sha256(repr(column_declarations).encode()).hexdigest()[:8]
+    table_name = f"statistics:{statistic_name}_{columns_hash}"
     register_table(
         table_name,
-        Table(table_name, f"Results of {statistic}.", records("rows"), (), tuple(columns)),
+        Table(
+            table_name,
+            f"Results of {statistic_name}.",
+            records("rows"),
+            (),
+            tuple(column_declarations),
+        ),
     )
     result_frame = pd.DataFrame(series_by_column)
     if row_order is not None:
@@ -361,10 +377,12 @@ def make_result(
         if input_metadata
         else {}
     )
-    for column in columns:
+    for column in column_declarations:
         column_availability = (availability_by_column or {}).get(column.name, input_availability)
-        cause = Cause.NO_ROW if availability_by_column else Cause.INSUFFICIENT_SAMPLE
-        availability = _result_availability(result_frame[column.name], column_availability, cause)
+        missing_cause = Cause.NO_ROW if availability_by_column else Cause.INSUFFICIENT_SAMPLE
+        availability = _result_availability(
+            result_frame[column.name], column_availability, missing_cause
+        )
         metadata_by_column[column.name] = ColumnMetadata(
             f"{table_name}.{column.name}", availability
         )
@@ -394,12 +412,12 @@ _MAX_REASONS = 4
 
 
 def display_options_of(frame: pd.DataFrame) -> DisplayOptions:
-    """Return the display options of a result: the order of its columns, and remarks below it."""
+    """Return how to print a result: which columns come first or last, and the remarks below."""
     column_names = [*map(str, frame.columns)]
     detail_suffixes = tuple(f"_{name}" for name in (*_DETAIL_COLUMNS, "n"))
-    verdict_columns = [name for name in column_names if f"_{name}".endswith("_verdict")]
-    verdict_column = verdict_columns[0] if len(verdict_columns) == 1 else ""
-    first_columns = ("change",) if "change" in column_names and verdict_column else ()
+    verdict_column_names = [name for name in column_names if f"_{name}".endswith("_verdict")]
+    verdict_column = verdict_column_names[0] if len(verdict_column_names) == 1 else ""
+    first_column_names = ("change",) if "change" in column_names and verdict_column else ()
     return DisplayOptions(
         tuple(
             name
@@ -407,7 +425,7 @@ def display_options_of(frame: pd.DataFrame) -> DisplayOptions:
             if name in _DETAIL_COLUMNS or name.endswith(detail_suffixes)
         ),
         verdict_column,
-        first_columns,
+        first_column_names,
         _marks_and_remarks,
     )
 

@@ -98,9 +98,10 @@ class ClusterSums:
     @cached_property
     def position_by_key(self) -> dict[tuple[Any, ...], int]:
         """A dict from the key of each group to its position."""
-        rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
+        key_rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {
-            key: position for position, key in enumerate(rows.itertuples(index=False, name=None))
+            key: position
+            for position, key in enumerate(key_rows.itertuples(index=False, name=None))
         }
 
     def cluster_of_sum(self, sum_position: int) -> RowDict:
@@ -152,10 +153,10 @@ class ClusterSums:
             else np.array([*sum_positions], np.int64)
         )
 
-        def trace_values(values: FloatArray, name: str, is_denominator: bool) -> Any:
+        def trace_values(cluster_values: FloatArray, name: str, is_denominator: bool) -> Any:
             return trace_inputs(
                 name,
-                values[positions],
+                cluster_values[positions],
                 lambda tracer, position: tracer.explain_total(
                     self, name, int(positions[position]), is_denominator
                 ),
@@ -164,18 +165,21 @@ class ClusterSums:
         return trace_values(self.y, f"y{suffix}", False), trace_values(self.n, f"n{suffix}", True)
 
 
-def shared_cluster_positions(positions_by_cluster: Sequence[Mapping[Any, int]]) -> list[list[int]]:
+def shared_cluster_positions(
+    position_by_cluster_of_frames: Sequence[Mapping[Any, int]],
+) -> list[list[int]]:
     """Return the positions of the clusters that both of two frames have, as a list per frame.
 
-    Each of ``positions_by_cluster`` maps the clusters of one frame (such as prompts) to positions.
+    Each of ``position_by_cluster_of_frames`` maps the clusters of one frame (such as prompts) to
+    positions.
     """
     return [
         [
             position_by_cluster[cluster_label]
-            for cluster_label in positions_by_cluster[0]
-            if cluster_label in positions_by_cluster[1]
+            for cluster_label in position_by_cluster_of_frames[0]
+            if cluster_label in position_by_cluster_of_frames[1]
         ]
-        for position_by_cluster in positions_by_cluster
+        for position_by_cluster in position_by_cluster_of_frames
     ]
 
 
@@ -200,12 +204,17 @@ def cluster_sums(
     rules = rules or {}
     is_boolean = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
-    column_rule, count_columns = rule_and_columns(metadata, column)
-    is_rule_none = column_rule.rule == "none"
-    if is_rule_none and not column_rule.within and all(count_columns) and (groups.sizes <= 1).all():
-        rules = {column: ratio(*count_columns), **rules}
+    column_rule, count_column_names = rule_and_columns(metadata, column)
+    has_none_rule = column_rule.rule == "none"
+    if (
+        has_none_rule
+        and not column_rule.within
+        and all(count_column_names)
+        and (groups.sizes <= 1).all()
+    ):
+        rules = {column: ratio(*count_column_names), **rules}
     (column_plan,) = plan_columns(
-        flat_frame, metadata, groups, column, rules, with_shares=is_rule_none
+        flat_frame, metadata, groups, column, rules, with_shares=has_none_rule
     )
     rule = column_plan.rule
     response_totals = column_plan.response_totals
@@ -218,9 +227,9 @@ def cluster_sums(
             reason = f"{SHARE_REASON} between answers; {advice}"
         raise refusal_error(column, "interval", reason)
     cell_statuses = cells_of_plan(column_plan, flat_frame, metadata, groups)
-    input_values = [as_floats(flat_frame[name]) for name in column_plan.inputs]
-    y = input_values[0]
-    n = input_values[1] if len(input_values) > 1 else np.ones(len(flat_frame))
+    input_arrays = [as_floats(flat_frame[name]) for name in column_plan.inputs]
+    y = input_arrays[0]
+    n = input_arrays[1] if len(input_arrays) > 1 else np.ones(len(flat_frame))
     if rule.over is None:
         y = y * n
     is_used = cell_statuses.has_number & (n > 0) & np.isfinite(y)
@@ -230,14 +239,14 @@ def cluster_sums(
         is_rate = bool(is_valid_rate[is_used].mean() >= 0.5) if is_used.any() else True
         # A row with more hits than trials is left out; the other rows are still those of a rate.
         is_used = is_used & is_valid_rate if is_rate else is_used
-    cluster_of_row = np.arange(len(flat_frame)) * (not is_count)
+    cluster_id_of_row = np.arange(len(flat_frame)) * (not is_count)
     cluster_labels = pd.Index(range(len(flat_frame)))
     if cluster is not None:
-        cluster_of_row, distinct_clusters = pd.factorize(row_clusters(flat_frame, cluster))
+        cluster_id_of_row, distinct_clusters = pd.factorize(row_clusters(flat_frame, cluster))
         cluster_labels = pd.Index(distinct_clusters)
-        refuse_missing_keys(cluster, (cluster_of_row < 0) & is_used)
+        refuse_missing_keys(cluster, (cluster_id_of_row < 0) & is_used)
     cluster_count = max(len(cluster_labels), 1)
-    sum_id_of_row = groups.row_codes * cluster_count + cluster_of_row
+    sum_id_of_row = groups.row_codes * cluster_count + cluster_id_of_row
     if is_count:  # a sum is left out if the count of one of its rows is missing
         is_used = is_used & ~np.isin(
             sum_id_of_row, sum_id_of_row[cell_statuses.is_applicable & ~is_used]
@@ -249,20 +258,20 @@ def cluster_sums(
         np.bincount(sum_position_of_row, row_values[is_used], len(used_sum_ids)).astype(np.float64)
         for row_values in (y, n)
     )
-    group_of_sum, cluster_of_sum = np.divmod(used_sum_ids, cluster_count)
+    group_id_of_sum, cluster_id_of_sum = np.divmod(used_sum_ids, cluster_count)
     return ClusterSums(
         flat_frame,
         metadata,
         groups,
         cluster_labels,
         cluster,
-        group_of_sum,
-        cluster_of_sum,
+        group_id_of_sum,
+        cluster_id_of_sum,
         numerators,
         np.ones(len(used_sum_ids)) if is_count else denominators,
         is_rate,
         groups.count(is_used),
-        _availability_by_group(cell_statuses, groups, is_used, response_totals),
+        _availabilities_of_groups(cell_statuses, groups, is_used, response_totals),
         np.flatnonzero(is_used),
         sum_position_of_row,
         column_plan,
@@ -304,34 +313,36 @@ def refuse_missing_keys(column: str, is_missing: Any) -> None:
     ``is_missing`` is a boolean mask: True for each row that has a number to use, but no value in
     the grouping column ``column``.
     """
-    if count := int(is_missing.sum()):
-        rows_text = counted(count, "row")
+    if missing_count := int(is_missing.sum()):
+        rows_text = counted(missing_count, "row")
         reason = f"no {column} in {rows_text} with a value; drop them, or name another column"
         raise AvailabilityError(
             f"the rows cannot be grouped by {column}: {reason}", columns={column: reason}
         )
 
 
-def _availability_by_group(
-    cell_statuses: Any, groups: Groups, is_used: Any, totals: ResponseTotals | None
+def _availabilities_of_groups(
+    cell_statuses: Any, groups: Groups, is_used: Any, response_totals: ResponseTotals | None
 ) -> list[Availability]:
     """Return a list with the availability of each group: were its numbers measured, or why not.
 
-    ``is_used`` is a boolean mask of the rows with a number. ``totals`` has the number of responses
-    without a row, for each group.
+    ``is_used`` is a boolean mask of the rows with a number. ``response_totals`` has the number of
+    responses without a row, for each group.
     """
     availability_code_by_group, distinct_availabilities = groups.combine_availability(cell_statuses)
     used_counts = groups.count(is_used)
     expected_counts = groups.count(cell_statuses.is_applicable)
     group_availabilities = []
-    for i, availability_code in enumerate(availability_code_by_group.tolist()):
+    for group_position, availability_code in enumerate(availability_code_by_group.tolist()):
         availability = distinct_availabilities[availability_code]
-        if 0 < used_counts[i] < expected_counts[i]:
+        if 0 < used_counts[group_position] < expected_counts[group_position]:
             availability = replace(availability, status=Status.PARTIAL)
-        elif totals is not None and totals.absent_counts[i]:
-            reason = f"{totals.absent_counts[i]} of {totals.counts[i]} responses have no row of it"
+        elif response_totals is not None and response_totals.absent_counts[group_position]:
+            absent_count = response_totals.absent_counts[group_position]
+            response_count = response_totals.counts[group_position]
+            reason = f"{absent_count} of {response_count} responses have no row of it"
             availability = Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
-        elif not used_counts[i] and availability.status == Status.AVAILABLE:
+        elif not used_counts[group_position] and availability.status == Status.AVAILABLE:
             availability = Availability(Status.UNAVAILABLE, availability.cause, "no answers")
         group_availabilities.append(availability)
     return group_availabilities
@@ -378,9 +389,9 @@ def match_previous_columns(frame: pd.DataFrame) -> dict[str, str]:
     >>> match_previous_columns(pd.DataFrame(columns=names))
     {'before_mention_rate': 'after_mention_rate'}
     """
-    columns = metadata_of(frame).columns
+    metadata_by_column = metadata_of(frame).columns
     declared_name_by_name = {
-        name: (columns[name].declared_name or name).rpartition(".")[2]
+        name: (metadata_by_column[name].declared_name or name).rpartition(".")[2]
         for name in map(str, frame.columns)
     }
     period_and_stem_by_name = {
@@ -424,38 +435,60 @@ def resolve_baseline_frame(
     if baseline_frame is not None:
         return baseline_frame, rules, overlap_reason(current_frame, baseline_frame, measure)
     metadata = metadata_of(flat_frame)
-    current_names = match_previous_columns(flat_frame)
-    rule, count_columns = rule_and_columns(metadata, measure)
+    current_name_by_previous = match_previous_columns(flat_frame)
+    rule, count_column_names = rule_and_columns(metadata, measure)
     baseline_rules = dict(rules or {})
-    has_previous_measure = measure in current_names.values()
-    if not has_previous_measure and not {*count_columns} <= {*current_names.values()} - {""}:
-        alternatives = f", or one of {', '.join(current_names.values())}" if current_names else ""
+    has_previous_measure = measure in current_name_by_previous.values()
+    if not has_previous_measure and not {*count_column_names} <= {
+        *current_name_by_previous.values()
+    } - {""}:
+        alternatives_text = (
+            f", or one of {', '.join(current_name_by_previous.values())}"
+            if current_name_by_previous
+            else ""
+        )
         raise ItemNotFound(
             f"nothing here says what {measure} was in the window before; compare with an earlier "
-            f"window{alternatives}",
+            f"window{alternatives_text}",
             columns={f"previous_{measure}": "there is no such column"},
         )
-    shared_columns = [
+    shared_column_names = [
         name
         for name in flat_frame.columns
-        if name not in current_names
-        and name not in current_names.values()
+        if name not in current_name_by_previous
+        and name not in current_name_by_previous.values()
         and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat_frame[name].dtype))
     ]
-    old_frame = rename(flat_frame[[*shared_columns, *current_names]], columns=current_names)
+    previous_frame = rename(
+        flat_frame[[*shared_column_names, *current_name_by_previous]],
+        columns=current_name_by_previous,
+    )
     if not has_previous_measure:
-        old_metadata = metadata_of(old_frame)
-        old_frame[measure] = old_frame[count_columns[0]] / old_frame[count_columns[1]]
-        availability = combine([old_metadata.columns[name].availability for name in count_columns])
-        column = ColumnMetadata(metadata.columns[measure].declared_name, availability)
-        old_frame = attach(
-            old_frame, replace(old_metadata, columns={**old_metadata.columns, measure: column})
+        previous_metadata = metadata_of(previous_frame)
+        previous_frame[measure] = (
+            previous_frame[count_column_names[0]] / previous_frame[count_column_names[1]]
         )
-        baseline_rules.setdefault(measure, ratio(*count_columns))
+        availability = combine(
+            [previous_metadata.columns[name].availability for name in count_column_names]
+        )
+        measure_metadata = ColumnMetadata(metadata.columns[measure].declared_name, availability)
+        previous_frame = attach(
+            previous_frame,
+            replace(
+                previous_metadata, columns={**previous_metadata.columns, measure: measure_metadata}
+            ),
+        )
+        baseline_rules.setdefault(measure, ratio(*count_column_names))
     elif rule.rule == "sum" and rule.counts is None:
         baseline_rules.setdefault(measure, rule)
-    old_names = {measure_name: name for name, measure_name in current_names.items()}
-    return trace_copy(old_frame, current_frame, source_name_by_column=old_names), baseline_rules, ""
+    previous_name_by_current = {
+        measure_name: name for name, measure_name in current_name_by_previous.items()
+    }
+    return (
+        trace_copy(previous_frame, current_frame, source_name_by_column=previous_name_by_current),
+        baseline_rules,
+        "",
+    )
 
 
 def rule_and_columns(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
@@ -464,13 +497,13 @@ def rule_and_columns(metadata: FrameMetadata, measure: str) -> tuple[Aggregation
     The second result is ``("",)`` if the frame lacks one of these columns.
     """
     rule = metadata.declaration_of(measure).aggregate
-    table = metadata.columns[measure].table
-    columns_by_declared_name = names_by_declared_name(metadata, table)
-    count_columns = tuple(
+    table_name = metadata.columns[measure].table
+    columns_by_declared_name = names_by_declared_name(metadata, table_name)
+    count_column_names = tuple(
         columns_by_declared_name.get(count_name, [""])[-1]
         for count_name in rule.over or rule.counts or ()
     )
-    return rule, count_columns if count_columns and all(count_columns) else ("",)
+    return rule, count_column_names if count_column_names and all(count_column_names) else ("",)
 
 
 def grouping_columns(by: By) -> list[str]:
@@ -497,67 +530,79 @@ def choose_cluster_columns(
     are paired if both frames have some in common.
     """
     # By default prompts: pairs if the frames share prompts, else clusters.
-    frames = [flatten_index(frame) for frame in (current_frame, baseline_frame)]
-    column = pair_by or cluster
-    for frame in frames:
-        check_columns(frame, [column] if column else [])
-    if column or prompt_column in by or not all(prompt_column in frame.columns for frame in frames):
+    flat_frames = [flatten_index(frame) for frame in (current_frame, baseline_frame)]
+    cluster_column = pair_by or cluster
+    for frame in flat_frames:
+        check_columns(frame, [cluster_column] if cluster_column else [])
+    if (
+        cluster_column
+        or prompt_column in by
+        or not all(prompt_column in frame.columns for frame in flat_frames)
+    ):
         return pair_by, cluster
     prompt_sets = [
-        {*row_clusters(frame, prompt_column, prompt_column).dropna()} for frame in frames
+        {*row_clusters(frame, prompt_column, prompt_column).dropna()} for frame in flat_frames
     ]
     return (prompt_column, None) if prompt_sets[0] & prompt_sets[1] else (None, prompt_column)
 
 
 def overlap_reason(current_frame: pd.DataFrame, baseline_frame: pd.DataFrame, measure: str) -> str:
     """Return "" unless two frames contain the same answers, else why they cannot be compared."""
-    frame_metadata = [
+    metadata_of_frames = [
         metadata_of(frame, with_index_levels=True) for frame in (current_frame, baseline_frame)
     ]
     # Where all rows have the same denominator, as in a table of brands, they are different rates
     # of the same answers.
-    denominator = frame_metadata[0].declaration_of(
-        rule_and_columns(frame_metadata[0], measure)[1][-1]
+    denominator_declaration = metadata_of_frames[0].declaration_of(
+        rule_and_columns(metadata_of_frames[0], measure)[1][-1]
     )
-    has_common_total = denominator is not UNDECLARED and denominator.aggregate.rule == "none"
+    has_common_total = (
+        denominator_declaration is not UNDECLARED
+        and denominator_declaration.aggregate.rule == "none"
+    )
     scope_pairs = [
         (response_scope(source), response_scope(other_source))
-        for source, other_source in product(*(metadata.sources for metadata in frame_metadata))
+        for source, other_source in product(*(metadata.sources for metadata in metadata_of_frames))
         if source.section == other_source.section
         and not response_scope(source).is_disjoint(response_scope(other_source))
     ]
-    brand_filters = {
+    brand_filter_values = {
         scope.filters[[*FILTERS].index("brand")]
         for scope_pair in scope_pairs
         for scope in scope_pair
     }
-    keys = [*frame_metadata[0].key]
-    if scope_pairs and keys and [*frame_metadata[1].key] == keys:
-        key_of_measure = {*declared_key(frame_metadata[0].columns[measure].table)}
+    key_columns = [*metadata_of_frames[0].key]
+    if scope_pairs and key_columns and [*metadata_of_frames[1].key] == key_columns:
+        measure_key_columns = {*declared_key(metadata_of_frames[0].columns[measure].table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
         is_brand_filtered = (
-            len(brand_filters) > 1 and frame_metadata[0].declaration_of(measure) is not UNDECLARED
+            len(brand_filter_values) > 1
+            and metadata_of_frames[0].declaration_of(measure) is not UNDECLARED
         )
-        filter_columns = {"brand", "filter_brand"} - key_of_measure if is_brand_filtered else set()
-        ignored_columns = filter_columns | (key_of_measure if has_common_total else set())
-        keys = [name for name in keys if name not in ignored_columns]
-        frame_keys = [
-            flatten_index(frame)[keys].drop_duplicates()
+        filter_columns = (
+            {"brand", "filter_brand"} - measure_key_columns if is_brand_filtered else set()
+        )
+        ignored_columns = filter_columns | (measure_key_columns if has_common_total else set())
+        key_columns = [name for name in key_columns if name not in ignored_columns]
+        keys_of_frames = [
+            flatten_index(frame)[key_columns].drop_duplicates()
             for frame in (current_frame, baseline_frame)
         ]
         scope_pairs = (
-            scope_pairs if not keys or len(frame_keys[0].merge(frame_keys[1], on=keys)) else []
+            scope_pairs
+            if not key_columns or len(keys_of_frames[0].merge(keys_of_frames[1], on=key_columns))
+            else []
         )
     if not scope_pairs:
         return ""
     scope, other_scope = scope_pairs[0]
-    reason = (
+    overlap_text = (
         f"both hold {other_scope}"
         if other_scope == scope
         else f"the windows overlap ({other_scope}, and {scope})"
     )
     remedy_text = "read windows that do not overlap, or compare one of them with 'previous'"
     is_same_window = scope.since == other_scope.since and scope.until == other_scope.until
-    if is_same_window and (has_common_total or len(brand_filters) > 1):
+    if is_same_window and (has_common_total or len(brand_filter_values) > 1):
         remedy_text = "compare aa.stats.answers of both, which are paired by prompt"
-    return f"{reason}: the same answers are on both sides; {remedy_text}"
+    return f"{overlap_text}: the same answers are on both sides; {remedy_text}"

@@ -346,15 +346,15 @@ class GroupSums:
 
 
 def named_operands(
-    node: TracedValue, position: int | None
+    traced_value: TracedValue, position: int | None
 ) -> Iterator[tuple[TracedValue, int | None]]:
-    """Yield each named number in the formula of ``node`` once, with a position.
+    """Yield each named number in the formula of ``traced_value`` once, with a position.
 
     If the named number is an array, the position is that of the element used; otherwise it is None.
-    If ``node`` is an array, ``position`` is that of the element whose formula is meant.
+    If ``traced_value`` is an array, ``position`` is that of the element whose formula is meant.
     """
     seen_keys = set()
-    pending_operands = [*reversed(_operands_and_positions(node, position))]
+    pending_operands = [*reversed(_operands_and_positions(traced_value, position))]
     while pending_operands:
         operand, position = pending_operands.pop()
         if not isinstance(operand, TracedValue):
@@ -370,41 +370,45 @@ def named_operands(
 
 
 def _operands_and_positions(
-    node: TracedValue, position: int | None
+    traced_value: TracedValue, position: int | None
 ) -> list[tuple[Any, int | None]]:
     """Return the operands of a `TracedValue` number, each with the position of the element used.
 
     The position is None if the whole operand was used.
     """
-    if node.operation == TAKE_OP:
-        positions = node.positions if position is None else [node.positions[position]]
-        return [(node.operands[0], int(element_position)) for element_position in positions]
-    if node.operation in (GROUP_TOTAL_OP, GROUP_COUNT_OP) and position is not None:
+    if traced_value.operation == TAKE_OP:
+        positions = (
+            traced_value.positions if position is None else [traced_value.positions[position]]
+        )
+        return [(traced_value.operands[0], int(element_position)) for element_position in positions]
+    if traced_value.operation in (GROUP_TOTAL_OP, GROUP_COUNT_OP) and position is not None:
         return [
-            (node.operands[0], int(element_position))
-            for element_position in np.flatnonzero(node.positions == position)
+            (traced_value.operands[0], int(element_position))
+            for element_position in np.flatnonzero(traced_value.positions == position)
         ]
     return [
-        (operand, None if node.operation in (TOTAL_OP, COUNT_OP, RANDOM_OP) else position)
-        for operand in _used_operands(node, position)
+        (operand, None if traced_value.operation in (TOTAL_OP, COUNT_OP, RANDOM_OP) else position)
+        for operand in _used_operands(traced_value, position)
     ]
 
 
-def _used_operands(node: TracedValue, position: int | None) -> tuple[Any, ...]:
+def _used_operands(traced_value: TracedValue, position: int | None) -> tuple[Any, ...]:
     """Return the operands of a `TracedValue`; of ``np.where``, only the one that was chosen."""
-    if node.operation != "where":
-        return node.operands
-    condition = np.asarray(untrace(node.operands[0]))
+    if traced_value.operation != "where":
+        return traced_value.operands
+    condition = np.asarray(untrace(traced_value.operands[0]))
     is_condition_met = condition if condition.ndim == 0 or position is None else condition[position]
-    return (node.operands[1] if np.all(is_condition_met) else node.operands[2],)
+    return (traced_value.operands[1] if np.all(is_condition_met) else traced_value.operands[2],)
 
 
-def format_formula(node: TracedValue, position: int | None, *, with_numbers: bool = False) -> str:
+def format_formula(
+    traced_value: TracedValue, position: int | None, *, with_numbers: bool = False
+) -> str:
     """Return the formula of a number as text: ``sum(y) / sum(n)``, or in numbers, ``4 / 8``.
 
-    ``position`` is that of the element to write if ``node`` is an array.
+    ``position`` is that of the element to write if ``traced_value`` is an array.
     """
-    return _write_formula(node, position, with_numbers=with_numbers, is_outermost=True)[0]
+    return _write_formula(traced_value, position, with_numbers=with_numbers, is_outermost=True)[0]
 
 
 def _format_number(value: Any) -> str:
@@ -415,21 +419,21 @@ def _format_number(value: Any) -> str:
 
 
 def _write_formula(
-    node: Any, position: int | None, *, with_numbers: bool, is_outermost: bool = False
+    traced_value: Any, position: int | None, *, with_numbers: bool, is_outermost: bool = False
 ) -> tuple[str, int]:
     """Return a formula as text, and the precedence of its outermost operator.
 
     Operands of a lower precedence are put in parentheses.
     """
-    operation = node.operation if isinstance(node, TracedValue) else ""
+    operation = traced_value.operation if isinstance(traced_value, TracedValue) else ""
     is_sum = operation in (TOTAL_OP, COUNT_OP, GROUP_TOTAL_OP, GROUP_COUNT_OP)
-    is_single_term = not operation or (node.name and not is_outermost)
+    is_single_term = not operation or (traced_value.name and not is_outermost)
     if is_single_term or (is_sum and with_numbers):
-        value = untrace(node)
+        value = untrace(traced_value)
         value = value if position is None or np.ndim(value) == 0 else value[position]
-        text = node.name if operation and not with_numbers else _format_number(value)
+        text = traced_value.name if operation and not with_numbers else _format_number(value)
         return text, 3 if text.startswith("-") else 9
-    args = node.operands
+    operands = traced_value.operands
 
     def write(operand: Any, min_precedence: int) -> str:
         operand_position = None if is_sum else position
@@ -437,24 +441,27 @@ def _write_formula(
         return text if precedence >= min_precedence else f"({text})"
 
     if operation in (ALIAS_OP, TAKE_OP, "where"):
-        if operation == TAKE_OP and (position is not None or not node.is_vector):
-            position = int(node.positions[position or 0])
+        if operation == TAKE_OP and (position is not None or not traced_value.is_vector):
+            position = int(traced_value.positions[position or 0])
         return _write_formula(
-            _used_operands(node, position)[0], position, with_numbers=with_numbers
+            _used_operands(traced_value, position)[0], position, with_numbers=with_numbers
         )
     if operation in _SIGN_AND_PRECEDENCE_BY_UFUNC:
         sign, precedence = _SIGN_AND_PRECEDENCE_BY_UFUNC[operation]
         right_precedence = precedence + (operation in ("subtract", "divide"))
-        return f"{write(args[0], precedence)} {sign} {write(args[1], right_precedence)}", precedence
+        return (
+            f"{write(operands[0], precedence)} {sign} {write(operands[1], right_precedence)}",
+            precedence,
+        )
     if operation in ("power", "square"):
-        exponent = 2 if operation == "square" else untrace(args[1])
-        return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}.get(exponent) or f'^{exponent:g}' }", 4
+        exponent = 2 if operation == "square" else untrace(operands[1])
+        return f"{write(operands[0], 5)}{ {2: '²', 4: '⁴'}.get(exponent) or f'^{exponent:g}' }", 4
     if operation == "negative":
-        return f"-{write(args[0], 3)}", 3
+        return f"-{write(operands[0], 3)}", 3
     function_name = {GROUP_TOTAL_OP: TOTAL_OP, GROUP_COUNT_OP: COUNT_OP}.get(
         operation
     ) or _FORMULA_NAME_BY_UFUNC.get(operation, operation)
-    return f"{function_name}({', '.join(write(operand, 0) for operand in args)})", 9
+    return f"{function_name}({', '.join(write(operand, 0) for operand in operands)})", 9
 
 
 # --- distributions ----------------------------------------------------------------------------

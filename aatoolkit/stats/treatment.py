@@ -220,7 +220,9 @@ def effect(
     group_changes = [change_within_prompts(prompt_days, 0.0) for prompt_days in group_prompt_days]
     differences = [_difference_of_groups("effect", action_day, group_changes, confidence)]
     differences += _placebo_checks(group_prompt_days, action_day, confidence)
-    comparisons = [_comparison_of(difference, cluster, sums.is_rate) for difference in differences]
+    comparisons = [
+        _make_comparison(difference, cluster, sums.is_rate) for difference in differences
+    ]
     judgements = judge_comparisons(comparisons, level, change_noun="difference")
     effect_row = judgements[0]
     if untrace(effect_row["verdict"]) != CANNOT_SAY:
@@ -239,8 +241,11 @@ def effect(
         )
     for difference, row in zip(differences, judgements, strict=True):
         row |= {"kind": difference.kind, "on": difference.first_day_after}
-        for group, group_change in difference.change_by_group.items():
-            row |= {f"{group}_before": group_change.before, f"{group}_after": group_change.after}
+        for group_name, group_change in difference.change_by_group.items():
+            row |= {
+                f"{group_name}_before": group_change.before,
+                f"{group_name}_after": group_change.after,
+            }
     return make_result(
         "effect",
         judgements,
@@ -253,20 +258,21 @@ def effect(
     )
 
 
-def _comparison_of(difference: DiffInDiff, cluster: str, is_rate: bool) -> Comparison:
+def _make_comparison(difference: DiffInDiff, cluster: str, is_rate: bool) -> Comparison:
     """Convert an effect, or the check of its earlier trend, to a `Comparison`.
 
     `judge_comparisons` then gives it a verdict. ``cluster`` is the name of the column whose values,
     such as prompts, group the rows that depend on each other.
     """
-    too_few_texts = [
-        f"{change.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
-        for group, change in difference.change_by_group.items()
-        if change.mean_change.clusters < MIN_CLUSTERS
+    small_group_texts = [
+        f"{group_change.mean_change.clusters:.0f} {group_name} {cluster} have answers before and "
+        "after"
+        for group_name, group_change in difference.change_by_group.items()
+        if group_change.mean_change.clusters < MIN_CLUSTERS
     ]
     untested_reason = ""
-    if too_few_texts:
-        untested_reason = f"{' and '.join(too_few_texts)}; it takes {MIN_CLUSTERS}"
+    if small_group_texts:
+        untested_reason = f"{' and '.join(small_group_texts)}; it takes {MIN_CLUSTERS}"
     elif not np.isfinite(difference.change.p):
         untested_reason = (
             f"nothing differs between {cluster}, one has most answers, or numbers are too large"
@@ -275,9 +281,9 @@ def _comparison_of(difference: DiffInDiff, cluster: str, is_rate: bool) -> Compa
     return Comparison(
         change=difference.change,
         change_text=", ".join(
-            f"{group} {format_amount(change.before, is_rate)} to "
-            f"{format_amount(change.after, is_rate)}"
-            for group, change in difference.change_by_group.items()
+            f"{group_name} {format_amount(group_change.before, is_rate)} to "
+            f"{format_amount(group_change.after, is_rate)}"
+            for group_name, group_change in difference.change_by_group.items()
         ),
         method=f"difference in differences within {cluster}, clustered",
         untested_reason=untested_reason,
@@ -288,28 +294,30 @@ def _comparison_of(difference: DiffInDiff, cluster: str, is_rate: bool) -> Compa
 
 
 def _select_prompts(
-    flat_frame: pd.DataFrame, cluster: str, selection: PromptSelection, group: str
+    flat_frame: pd.DataFrame, cluster: str, selection: PromptSelection, group_name: str
 ) -> set[Any]:
     """Return the set of prompts that the user's argument ``treated`` or ``control`` selects.
 
-    ``selection`` is that argument; ``group`` is the name of the group in errors.
+    ``selection`` is that argument; ``group_name`` is the name of the group in errors.
     """
     values_by_column = selection if isinstance(selection, Mapping) else {cluster: selection}
-    check_columns(flat_frame, [str(name) for name in values_by_column])
+    check_columns(flat_frame, [str(column_name) for column_name in values_by_column])
     is_selected = np.ones(len(flat_frame), bool)
-    for name, values in values_by_column.items():
-        selected_values: Any = values if pd.api.types.is_list_like(values) else [values]
-        is_selected &= flat_frame[name].isin([*selected_values]).to_numpy(bool)
+    for column_name, selection_values in values_by_column.items():
+        selected_values: Any = (
+            selection_values if pd.api.types.is_list_like(selection_values) else [selection_values]
+        )
+        is_selected &= flat_frame[column_name].isin([*selected_values]).to_numpy(bool)
     prompt_of_row = row_clusters(flat_frame, cluster)
     prompts = {*prompt_of_row[is_selected].dropna()}
     if partly_selected_prompts := prompts & {*prompt_of_row[~is_selected].dropna()}:
         raise ArgumentError(
-            f"{len(partly_selected_prompts)} {cluster} are {group} in some rows only, such as "
+            f"{len(partly_selected_prompts)} {cluster} are {group_name} in some rows only, such as "
             f"{min(partly_selected_prompts)}; give cluster= a column with other values in the "
             "other rows, such as prompt and engine"
         )
     if not prompts:
-        raise ArgumentError(f"{group}={selection!r} names no {cluster} that is in the frame")
+        raise ArgumentError(f"{group_name}={selection!r} names no {cluster} that is in the frame")
     return prompts
 
 
@@ -329,10 +337,18 @@ class PromptDays:
 
     def select(self, is_selected: Any) -> PromptDays:
         """Return a copy with the entries where the boolean ``is_selected`` is True."""
-        positions = np.flatnonzero(is_selected)
-        day, y, n = (take(values, positions) for values in (self.days_from_action, self.y, self.n))
+        entry_positions = np.flatnonzero(is_selected)
+        days_from_action, y, n = (
+            take(entry_values, entry_positions)
+            for entry_values in (self.days_from_action, self.y, self.n)
+        )
         return PromptDays(
-            self.group_name, self.prompt_positions[is_selected], day, y, n, self.prompt_count
+            self.group_name,
+            self.prompt_positions[is_selected],
+            days_from_action,
+            y,
+            n,
+            self.prompt_count,
         )
 
     @property
@@ -367,30 +383,38 @@ class DiffInDiff:
 
 
 def _prompt_days_of_group(
-    sums: ClusterSums, group: str, prompts: set[Any], dates: pd.Series, action_day: pd.Timestamp
+    sums: ClusterSums,
+    group_name: str,
+    prompts: set[Any],
+    group_dates: pd.Series,
+    action_day: pd.Timestamp,
 ) -> PromptDays:
     """Return a group's numerators and denominators by prompt and day.
 
-    ``dates`` has the date of each group of ``sums``. ``action_day`` is the day of the action, from
-    which days are counted.
+    ``group_dates`` has the date of each group of ``sums``. ``action_day`` is the day of the action,
+    from which days are counted.
     """
     prompt_positions = sums.cluster_labels.get_indexer(pd.Index(list(prompts)))
     sum_positions = np.flatnonzero(np.isin(sums.cluster_ids, prompt_positions))
-    days_from_action = (dates - action_day).dt.days.to_numpy(np.float64)[
+    days_from_action = (group_dates - action_day).dt.days.to_numpy(np.float64)[
         sums.group_ids[sum_positions]
     ]
 
     def explain(tracer: Any, position: int) -> Any:
-        key = {
+        entry_key = {
             **sums.cluster_of_sum(int(sum_positions[position])),
             "day": days_from_action[position],
         }
-        return tracer.explain_setting("day", days_from_action[position], key)
+        return tracer.explain_setting("day", days_from_action[position], entry_key)
 
-    days = trace_inputs("day", days_from_action, explain)
+    traced_days = trace_inputs("day", days_from_action, explain)
     y_and_n = sums.y_and_n(sum_positions)
     return PromptDays(
-        group, sums.cluster_ids[sum_positions], days, *y_and_n, max(len(sums.cluster_labels), 1)
+        group_name,
+        sums.cluster_ids[sum_positions],
+        traced_days,
+        *y_and_n,
+        max(len(sums.cluster_labels), 1),
     )
 
 
@@ -405,12 +429,12 @@ def _difference_of_groups(
     ``difference_kind`` is "effect", or the name of a check such as "placebo".
     """
     change_by_group = dict(zip(GROUP_NAMES, group_changes, strict=True))
-    for name, group_change in change_by_group.items():
+    for group_name, group_change in change_by_group.items():
         name_traced_values(
             **{
-                f"{name}_before": group_change.before,
-                f"{name}_after": group_change.after,
-                f"n_{name}": group_change.answer_count,
+                f"{group_name}_before": group_change.before,
+                f"{group_name}_after": group_change.after,
+                f"n_{group_name}": group_change.answer_count,
             }
         )
     treated, control = (group_change.mean_change for group_change in group_changes)
@@ -425,8 +449,10 @@ def _difference_of_groups(
         change.error, np.max(np.abs(group_means))
     ):
         change = Change(change.value)
-    n = group_changes[0].answer_count + group_changes[1].answer_count
-    change = replace(change, value_before=NAN, size_after=n, clusters=smaller_cluster_count)
+    total_answer_count = group_changes[0].answer_count + group_changes[1].answer_count
+    change = replace(
+        change, value_before=NAN, size_after=total_answer_count, clusters=smaller_cluster_count
+    )
     return DiffInDiff(difference_kind, first_day_after, change_by_group, change)
 
 
@@ -468,9 +494,9 @@ def _placebo_checks(
     prompt_days_before = [
         prompt_days.select(prompt_days.days < 0) for prompt_days in group_prompt_days
     ]
-    days = np.unique(np.concatenate([prompt_days.days for prompt_days in group_prompt_days]))
-    days_before = days[days < 0]
-    days_after = days[days >= 0]
+    all_days = np.unique(np.concatenate([prompt_days.days for prompt_days in group_prompt_days]))
+    days_before = all_days[all_days < 0]
+    days_after = all_days[all_days >= 0]
     if len(days_before) < _MIN_DAYS:
         return []
     days_between = trace_setting(
@@ -480,8 +506,10 @@ def _placebo_checks(
         slope_within_prompts([prompt_days], days_between) for prompt_days in prompt_days_before
     ]
     differences = [_difference_of_groups("pre-trend", None, group_trends, level)]
-    quartiles = (2,) if len(days_before) < 16 else (1, 2, 3)
-    for day_position in dict.fromkeys(quartile * len(days_before) // 4 for quartile in quartiles):
+    quartile_numbers = (2,) if len(days_before) < 16 else (1, 2, 3)
+    for day_position in dict.fromkeys(
+        quartile * len(days_before) // 4 for quartile in quartile_numbers
+    ):
         placebo_day = float(days_before[day_position])
         group_changes = [
             change_within_prompts(prompt_days, placebo_day) for prompt_days in prompt_days_before
@@ -500,14 +528,14 @@ def slope_within_prompts(periods: Sequence[PromptDays], days_between: Any) -> Gr
     ``periods`` are the periods of the group. In the fit, each prompt has its own level in each
     period, and one slope in all periods.
     """
-    sums = []
+    sums_of_periods = []
     for period in periods:
         size = period.sum_by_prompt(period.n)
         total = period.sum_by_prompt(period.y)
         middle = period.sum_by_prompt(period.n * period.days_from_action) / size
         offset = period.days_from_action - take(middle, period.prompt_positions)
         name_traced_variables()
-        sums.append(
+        sums_of_periods.append(
             (
                 period.sum_by_prompt(period.n * offset**2),
                 period.sum_by_prompt(offset * period.y),
@@ -516,7 +544,7 @@ def slope_within_prompts(periods: Sequence[PromptDays], days_between: Any) -> Gr
             )
         )
     spread, products, size, total = (
-        reduce(add, prompt_sums) for prompt_sums in zip(*sums, strict=True)
+        reduce(add, prompt_sums) for prompt_sums in zip(*sums_of_periods, strict=True)
     )
     name_traced_variables()
     used_prompts = np.flatnonzero(untrace(spread) > 0)

@@ -96,7 +96,8 @@ class PlainPandasResult:
                 changes.get("lost", f"{unknown_base_reason}; it is too large to be carried along")
             )
         self.new_values = {
-            name: load_values(values) for name, values in changes.get("values", {}).items()
+            name: load_values(stored_values)
+            for name, stored_values in changes.get("values", {}).items()
         }
         if base_frame is None:
             frame = pd.DataFrame(index=range(changes.get("size", 0)))
@@ -109,9 +110,9 @@ class PlainPandasResult:
         if "rows" in changes:
             self._base_rows = load_positions(changes["rows"])
             frame = frame.iloc[self._base_rows]
-        index = changes.get("index")
+        new_index = changes.get("index")
         column_names = changes.get("columns", frame.columns)
-        if index == "range":
+        if new_index == "range":
             frame = frame.reset_index(drop=True)
         frame = frame[
             [
@@ -124,8 +125,8 @@ class PlainPandasResult:
             frame = frame.assign(
                 **{name: cells.set_axis(frame.index) for name, cells in self.new_values.items()}
             )
-        if isinstance(index, list) and any(index):
-            frame = frame.set_index([name for name in index if name])
+        if isinstance(new_index, list) and any(new_index):
+            frame = frame.set_index([name for name in new_index if name])
         self.frame = frame
         self.metadata = metadata_of(frame)
 
@@ -186,13 +187,19 @@ class MethodResult:
         merged_frame = left_frame.assign(_left=range(len(left_frame))).merge(
             right_frame.assign(_right=range(len(right_frame))), **merge_options
         )
-        old_names_of_inputs = [
-            {new_name: old_name for old_name, new_name in reversed(new_names.items())}
-            for new_names in names_after_merge(left_frame, right_frame, merge_options)
+        old_name_by_new_of_inputs = [
+            {new_name: old_name for old_name, new_name in reversed(new_name_by_old.items())}
+            for new_name_by_old in names_after_merge(left_frame, right_frame, merge_options)
         ]
         input_positions = (merged_frame["_left"], merged_frame["_right"])
         return [
-            *zip(("left", "right"), self.inputs, input_positions, old_names_of_inputs, strict=True)
+            *zip(
+                ("left", "right"),
+                self.inputs,
+                input_positions,
+                old_name_by_new_of_inputs,
+                strict=True,
+            )
         ]
 
     def describe(
@@ -355,50 +362,54 @@ def explain_sum(
     is_denominator: bool,
     row_positions: Sequence[int],
     explain_cells: Any,
-    name: str = "",
+    formula_name: str = "",
 ) -> Explanation:
     """Explain the numerator or denominator of an aggregate by the cells that it sums or counts.
 
     ``plan`` is the rule by which the column is aggregated. ``row_positions`` are the positions of
     the summed rows in ``frame``. The function ``explain_cells(column, rows)`` explains the single
-    cells. ``name`` is the name of the result in formulas.
+    cells. ``formula_name`` is the name of the result in formulas.
     """
-    columns = plan.inputs
+    input_columns = plan.inputs
     rule = plan.rule
     if is_denominator and not rule.over and not rule.by:
-        formula = f"{counted(len(row_positions), 'row')} with {columns[0]}"
-        cells = explain_cells(columns[0], row_positions)
+        formula = f"{counted(len(row_positions), 'row')} with {input_columns[0]}"
+        cells = explain_cells(input_columns[0], row_positions)
         return Explanation(
-            len(row_positions), name or "rows", operation="count", formula=formula, children=cells
+            len(row_positions),
+            formula_name or "rows",
+            operation="count",
+            formula=formula,
+            children=cells,
         )
-    column = columns[is_denominator]
-    summands = as_floats(frame[column])[row_positions]
-    children = explain_cells(column, row_positions)
+    summed_column = input_columns[is_denominator]
+    summands = as_floats(frame[summed_column])[row_positions]
+    children = explain_cells(summed_column, row_positions)
     if rule.by and not is_denominator:
         children = tuple(
             Explanation(
                 cell.value * weight_cell.value,
-                f"{columns[0]} × {columns[1]}",
+                f"{input_columns[0]} × {input_columns[1]}",
                 cell.row,
                 operation="product",
                 formula=f"{to_text(cell.value)} × {to_text(weight_cell.value)}",
                 children=(cell, weight_cell),
             )
             for cell, weight_cell in zip(
-                children, explain_cells(columns[1], row_positions), strict=False
+                children, explain_cells(input_columns[1], row_positions), strict=False
             )
         )
-        summands = summands * as_floats(frame[columns[1]])[row_positions]
-        column = " × ".join(columns)
-    *values, total = (
+        summands = summands * as_floats(frame[input_columns[1]])[row_positions]
+        summed_column = " × ".join(input_columns)
+    *leading_summands, total = (
         int(summand) if summand.is_integer() else summand
         for summand in (*summands.tolist(), float(np.sum(summands)))
     )
     return Explanation(
         total,
-        name or f"sum of {column}",
+        formula_name or f"sum of {summed_column}",
         operation="sum",
-        formula=f"sum of {column} = {sum_to_text(values)}",
+        formula=f"sum of {summed_column} = {sum_to_text(leading_summands)}",
         rows=len(row_positions),
         children=children,
     )
@@ -418,12 +429,12 @@ class AggregateCells(MethodResult):
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
         """A dict from each aggregated column to its `PlannedCells`: the rule and input cells."""
-        options = {
+        aggregate_options = {
             name: self.arguments.get(name) for name in ("by", "columns", "rules", "observed")
         }
         return {
             planned_cells.plan.column: planned_cells
-            for planned_cells in plan_cells(self.first_input, **options)
+            for planned_cells in plan_cells(self.first_input, **aggregate_options)
         }
 
     def explain(self, position: int, column: str) -> Explanation:
@@ -495,13 +506,15 @@ class AggregateCells(MethodResult):
         else:
             formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {count_text}"
             children = self._explain_cells(plan.inputs[0], used_rows)
-        reasons = pd.Series(
+        reason_of_unused_row = pd.Series(
             [str(cells.availabilities[int(cells.codes[row])]) for row in unused_rows], dtype=object
         )
         if rule.over:
             is_zero_total = (as_floats(self.first_input[plan.inputs[1]]) == 0) & cells.is_applicable
-            reasons[is_zero_total[unused_rows]] = f"{plan.inputs[1]} is 0, and it is " + reasons
-        counts_by_reason = Counter(reasons)
+            reason_of_unused_row[is_zero_total[unused_rows]] = (
+                f"{plan.inputs[1]} is 0, and it is " + reason_of_unused_row
+            )
+        counts_by_reason = Counter(reason_of_unused_row)
         notes = [
             f"{counted(row_count, 'row')} left out: {reason}"
             for reason, row_count in counts_by_reason.items()
@@ -549,35 +562,40 @@ class ArchivedCells(MethodResult):
         if declared_name is None:
             return self.describe(position, column, "from the responses in which the row was seen")
         cell = self.describe(position, column)
-        reason = "the archive names no response for this row"
-        table_name, _, name = declared_name.rpartition(":")[2].partition(".")
+        end_reason = "the archive names no response for this row"
+        table_name, _, column_name = declared_name.rpartition(":")[2].partition(".")
         for source in islice(self._find_sources(position), _MAX_SEARCHED_RESPONSES):
             try:
                 response = self._finder.find(source)
             except UntraceableError as trail_end:
-                reason = str(trail_end)
+                end_reason = str(trail_end)
                 continue
             if table_name not in response.tables:
                 continue
             table_cells = TableCells(response, table_name)
-            positions = self._find_matching_rows(position, table_name, table_cells)
-            if len(positions) == 1 and are_equal(
-                table_cells.frame[name].iloc[positions[0]], cell.value
+            matching_positions = self._find_matching_rows(position, table_name, table_cells)
+            if len(matching_positions) == 1 and are_equal(
+                table_cells.frame[column_name].iloc[matching_positions[0]], cell.value
             ):
                 return self.copy_cell(
-                    table_cells.explain(positions[0], name), position, column, "kept in the archive"
+                    table_cells.explain(matching_positions[0], column_name),
+                    position,
+                    column,
+                    "kept in the archive",
                 )
-            reason = f"no response at hand has {to_text(cell.value)} in this row"
-        return replace(cell, end=reason)
+            end_reason = f"no response at hand has {to_text(cell.value)} in this row"
+        return replace(cell, end=end_reason)
 
     def _find_sources(self, position: int) -> Any:
         """Yield the responses that a row may come from, as `Source` records, newest first."""
-        row = {
+        value_by_column = {
             str(column_name): to_json_value(value)
             for column_name, value in self.frame.iloc[position].items()
         }
-        latest_fetch_time = str(row.get("fetched_at") or row["last_seen"])[:19]
-        days_filter = f"days={row.get('days')}"
+        latest_fetch_time = str(value_by_column.get("fetched_at") or value_by_column["last_seen"])[
+            :19
+        ]
+        days_filter = f"days={value_by_column.get('days')}"
         for source in sorted(
             self._sources, key=lambda source: source.fetched_at or "", reverse=True
         ):
@@ -585,10 +603,10 @@ class ArchivedCells(MethodResult):
             has_same_days = days_filter in ("days=None", *(source.scope or days_filter).split("&"))
             is_candidate = (
                 fetched_at == latest_fetch_time and has_same_days
-                if "fetched_at" in row
+                if "fetched_at" in value_by_column
                 else fetched_at <= latest_fetch_time
             )
-            if source.host == row["host"] and is_candidate:
+            if source.host == value_by_column["host"] and is_candidate:
                 yield source
 
     def _find_matching_rows(
@@ -600,15 +618,15 @@ class ArchivedCells(MethodResult):
         ``table_cells`` are the cells of the response's table, and ``table_name`` is its name.
         """
         column_by_declared_name = {
-            (column.declared_name or "").rpartition(":")[2]: name
-            for name, column in self.metadata.columns.items()
+            (column.declared_name or "").rpartition(":")[2]: key_column
+            for key_column, column in self.metadata.columns.items()
         }
         is_match = np.ones(len(table_cells.frame), bool)
-        for name in table_cells.metadata.key:
-            frame_column = column_by_declared_name.get(f"{table_name}.{name}")
+        for key_column in table_cells.metadata.key:
+            frame_column = column_by_declared_name.get(f"{table_name}.{key_column}")
             if frame_column is None:
                 return []
             is_match &= equal_cells_mask(
-                table_cells.frame[name], self.frame[frame_column].iloc[position]
+                table_cells.frame[key_column], self.frame[frame_column].iloc[position]
             )
         return np.flatnonzero(is_match).tolist()

@@ -208,12 +208,12 @@ class Explainer:
                 end=changed_value_note,
                 children=(explanation,),
             )
-        key = {
+        row_key = {
             name: to_json_value(array_by_column[name][position])
             for name in metadata.key
             if name in array_by_column
         }
-        return replace(explanation, row=key or explanation.row)
+        return replace(explanation, row=row_key or explanation.row)
 
     def _find_recomputed_row(
         self, frame: pd.DataFrame, position: int, recomputed_frame: RecomputedFrame, column: str
@@ -241,21 +241,24 @@ class Explainer:
         if not shared_columns and not has_key and len(label_positions) != 1:
             raise UntraceableError("no column identifies its row any longer")
         matching_positions = np.arange(len(recomputed_frame.frame))
-        for columns in [key_columns, shared_columns] if has_key else [shared_columns]:
+        for compared_columns in [key_columns, shared_columns] if has_key else [shared_columns]:
             label_position = label_positions[0] if len(label_positions) == 1 else -1
             if label_position in matching_positions and all(
                 are_equal(recomputed_arrays[name][label_position], frame_arrays[name][position])
-                for name in columns
+                for name in compared_columns
             ):
                 return int(label_position)
-            for name in columns:
-                cells = recomputed_arrays[name].take(matching_positions).astype(object)
+            for name in compared_columns:
+                recomputed_cells = recomputed_arrays[name].take(matching_positions).astype(object)
                 matching_positions = matching_positions[
-                    [are_equal(cell, frame_arrays[name][position]) for cell in cells]
+                    [
+                        are_equal(recomputed_cell, frame_arrays[name][position])
+                        for recomputed_cell in recomputed_cells
+                    ]
                 ]
             if len(matching_positions) == 1:
                 return int(matching_positions[0])
-            if columns is key_columns and not len(matching_positions):
+            if compared_columns is key_columns and not len(matching_positions):
                 raise UntraceableError(
                     "no row that was read has its key: the key was changed since"
                 )
@@ -301,16 +304,18 @@ class Explainer:
             self._explain_cell(frame, position, column)
             for position in missing_positions[:_MAX_EXPLAINED_VALUES].tolist()
         ]
-        reasons = [cell.missing or cell.end or str(cell.availability) for cell in explanations]
+        missing_reasons = [
+            cell.missing or cell.end or str(cell.availability) for cell in explanations
+        ]
         causes = tuple(
-            MissingRows(missing_count, reason, explanations[reasons.index(reason)].row)
-            for reason, missing_count in Counter(reasons).most_common(_MAX_LISTED_CAUSES)
+            MissingRows(missing_count, reason, explanations[missing_reasons.index(reason)].row)
+            for reason, missing_count in Counter(missing_reasons).most_common(_MAX_LISTED_CAUSES)
         )
-        note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
+        count_note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
         if len(missing_positions) > _MAX_EXPLAINED_VALUES:
-            note += f", of which the first {_MAX_EXPLAINED_VALUES} were looked up"
+            count_note += f", of which the first {_MAX_EXPLAINED_VALUES} were looked up"
         return replace(explanations[0], causes=causes).with_notes(
-            f"no row was named, so this is the first without a value: {note}"
+            f"no row was named, so this is the first without a value: {count_note}"
         )
 
 
@@ -327,9 +332,9 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
     row_key = row
     if isinstance(row, Mapping):
         row_key = dict(row)
-        positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
+        matching_positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
         row_description = key_to_text(row)
-        if not len(positions):
+        if not len(matching_positions):
             suggestions = tuple(
                 match
                 for name, value in row.items()
@@ -339,18 +344,19 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
             message = f"no row has {row_description}; {hint}"
             raise ItemNotFound(message, key=row_key, suggestions=suggestions)
     else:
-        positions = _find_label_positions(frame, row)
+        matching_positions = _find_label_positions(frame, row)
         row_description = f"the label {row!r}"
-        if not len(positions):
+        if not len(matching_positions):
             if isinstance(row, int | np.integer) and -row_count <= row < row_count:
                 return int(row) % row_count
             raise ItemNotFound(
                 f"there is no row {row!r} among {counted(row_count, 'row')}", key=row
             )
-    if len(positions) == 1:
-        return int(positions[0])
+    if len(matching_positions) == 1:
+        return int(matching_positions[0])
     raise ItemNotFound(
-        f"{len(positions)} rows have {row_description}; name the row by the values of its key",
+        f"{len(matching_positions)} rows have {row_description}; name the row by the values of its "
+        "key",
         key=row_key,
     )
 
@@ -358,10 +364,10 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
 def _find_label_positions(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
     """Return the positions of the rows whose index label equals ``label``."""
     try:
-        location = frame.index.get_loc(label)
+        label_location = frame.index.get_loc(label)
     except (KeyError, TypeError):
         return np.zeros(0, np.intp)
-    return np.atleast_1d(np.arange(len(frame))[location])
+    return np.atleast_1d(np.arange(len(frame))[label_location])
 
 
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> RecomputedFrame:
@@ -397,28 +403,28 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
             import_module(module.name)
     if step_fields[0] not in METHOD_BY_VERB:
         raise UntraceableError(f"{step_fields[0]} cannot be replayed by this version")
-    verb, arguments, input_recipes = step_fields
+    verb, stored_arguments, input_recipes = step_fields
     input_frames = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
-    method, frame_arguments = METHOD_BY_VERB[verb]
+    replayed_function, frame_argument_names = METHOD_BY_VERB[verb]
     argument_by_name = {
         argument_name: [input_frames[position].frame for position in argument]
-        if argument_name in frame_arguments and isinstance(argument, list)
+        if argument_name in frame_argument_names and isinstance(argument, list)
         else input_frames[argument].frame
-        if argument_name in frame_arguments and argument is not None
+        if argument_name in frame_argument_names and argument is not None
         else _restore_argument(argument)
-        for argument_name, argument in arguments.items()
+        for argument_name, argument in stored_arguments.items()
     }
     try:
         with warnings.catch_warnings(), Tracer(input_frames) as tracer:
             warnings.simplefilter("ignore", AAToolkitWarning)
-            frame = method(**argument_by_name)
+            result_frame = replayed_function(**argument_by_name)
     except (AAToolkitError, LookupError, TypeError, ValueError) as error:
         raise UntraceableError(f"{verb} cannot be replayed: {error}") from None
     if verb == "aggregate":
-        return AggregateCells(verb, frame, input_frames, argument_by_name)
+        return AggregateCells(verb, result_frame, input_frames, argument_by_name)
     if verb in EXPLAIN_CELL_BY_VERB:
-        return MethodResult(verb, frame, input_frames, argument_by_name)
-    return StatisticCells(verb, frame, input_frames, argument_by_name, tracer=tracer)
+        return MethodResult(verb, result_frame, input_frames, argument_by_name)
+    return StatisticCells(verb, result_frame, input_frames, argument_by_name, tracer=tracer)
 
 
 def _restore_argument(json_value: Any) -> Any:

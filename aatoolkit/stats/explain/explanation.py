@@ -97,7 +97,7 @@ def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
     return np.array([is_equal_cell(cell) for cell in values.astype(object)], bool)
 
 
-def sum_to_text(values: list[object]) -> str:
+def sum_to_text(summands: list[object]) -> str:
     """Return numbers as the text of a sum, without the middle terms if there are many.
 
     Examples
@@ -105,7 +105,7 @@ def sum_to_text(values: list[object]) -> str:
     >>> sum_to_text([1, 2.5]), sum_to_text([*range(12)])
     ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
     """
-    number_texts = [to_text(value) for value in values]
+    number_texts = [to_text(summand) for summand in summands]
     if len(number_texts) > 8:
         number_texts = [*number_texts[:6], "…", number_texts[-1]]
     return " + ".join(number_texts)
@@ -139,8 +139,11 @@ class CitedResponse(Source):
             "stale" if self.stale else None,
             self.sha256 and f"SHA-256 {self.sha256[:12]}",
         ]
-        line = ", ".join(clipped(detail) for detail in response_details if detail)
-        return f"{line} ({'checked, ' if self.checked else ''}{self.found_in or 'not at hand'})"
+        response_text = ", ".join(
+            clipped(response_detail) for response_detail in response_details if response_detail
+        )
+        check_note = "checked, " if self.checked else ""
+        return f"{response_text} ({check_note}{self.found_in or 'not at hand'})"
 
 
 @dataclass(frozen=True)
@@ -204,13 +207,17 @@ class StatedAvailability:
 
     def __str__(self) -> str:
         cause_note = f" ({self.cause.replace('_', ' ')})" if self.cause else ""
-        rows = self.rows or ""
-        subject = f" of {self.target}" if self.target and self.target not in rows else ""
-        subject += f" where {rows}" if rows else ""
+        rows_condition = self.rows or ""
+        target_text = (
+            f" of {self.target}" if self.target and self.target not in rows_condition else ""
+        )
+        target_text += f" where {rows_condition}" if rows_condition else ""
         reason_note = f": {self.reason.rstrip('.')}" if self.reason else ""
         evidence_note = f", by {self.evidence}" if self.evidence else ""
         raw_note = f" = {self.raw}" if self.raw else ""
-        return clipped(f"{self.status}{cause_note}{subject}{reason_note}{evidence_note}{raw_note}")
+        return clipped(
+            f"{self.status}{cause_note}{target_text}{reason_note}{evidence_note}{raw_note}"
+        )
 
 
 @dataclass(frozen=True)
@@ -484,13 +491,14 @@ def _indent_tree(tree: ExplanationTree, indent: str = "") -> Iterator[str]:
         yield from _indent_tree(child_tree, indent + "  ")
 
 
-def _tree_to_html(tree: ExplanationTree, attribute: str = "") -> str:
-    """Convert a tree to HTML with foldable branches; the outermost gets the HTML ``attribute``."""
+def _tree_to_html(tree: ExplanationTree, details_attribute: str = "") -> str:
+    """Convert a tree to HTML with foldable branches; ``details_attribute`` is for the outermost."""
     headline, detail_lines, child_trees = tree
     if not detail_lines and not child_trees:
         return markup(headline)
-    items = "".join(
+    items_html = "".join(
         f"<li>{item_html}</li>"
         for item_html in (*map(markup, detail_lines), *map(_tree_to_html, child_trees))
     )
-    return f"<details{attribute}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"
+    summary_html = f"<summary>{markup(headline)}</summary>"
+    return f"<details{details_attribute}>{summary_html}\n<ul>{items_html}</ul></details>"

@@ -112,25 +112,30 @@ class ResponseFinder:
 
     def _find_in_stores(self, source: Source) -> ParsedResponse:
         """Return the response of a `Source` record, from a study, an archive or memory."""
-        reason = ""
+        problem_text = ""
         bodyless_response = None
         for store in (*self._stores, self.responses_in_memory):
             try:
-                for place, response in _find_candidate_responses(store, source):
+                for storage_place, response in _find_candidate_responses(store, source):
                     body = response.body
                     if body is None:
-                        bodyless_response = bodyless_response or (place, response)
+                        bodyless_response = bodyless_response or (storage_place, response)
                     elif source.sha256 not in (None, hashlib.sha256(body).hexdigest()):
-                        reason = f"the response in {place} does not have the SHA-256 of its source"
+                        problem_text = (
+                            f"the response in {storage_place} does not have the SHA-256 of its "
+                            "source"
+                        )
                     else:
-                        place = f"{place}; {reason}" if reason else place
-                        return ParsedResponse(source, response.load_tables(), body, place)
+                        storage_place = (
+                            f"{storage_place}; {problem_text}" if problem_text else storage_place
+                        )
+                        return ParsedResponse(source, response.load_tables(), body, storage_place)
             except AAToolkitError as error:
-                reason = str(error)
-        if bodyless_response is not None and not reason:
-            place, response = bodyless_response
-            return ParsedResponse(source, response.load_tables(), None, place)
-        raise UntraceableError(reason or _NOT_IN_MEMORY_REASON)
+                problem_text = str(error)
+        if bodyless_response is not None and not problem_text:
+            storage_place, response = bodyless_response
+            return ParsedResponse(source, response.load_tables(), None, storage_place)
+        raise UntraceableError(problem_text or _NOT_IN_MEMORY_REASON)
 
     def read_archived_frame(self, reader_name: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame from an archive again.
@@ -207,20 +212,22 @@ class _ColumnCells:
     with a text that says which values of the column it is about, such as "all".
     """
 
-    def __init__(self, table: TableCells, name: str) -> None:
+    def __init__(self, table: TableCells, column_name: str) -> None:
         table_rows = table.response.tables._origin.built_tables[table.name].table_rows
-        frame = table.plain_frame
-        self.values = frame[name].array
-        self.availability = statuses_of(frame, name, table.metadata)
-        self.units = row_units(frame, table.metadata, name)
-        self.declaration = table_rows.table[name] if name in table_rows.table.names else None
+        plain_frame = table.plain_frame
+        self.values = plain_frame[column_name].array
+        self.availability = statuses_of(plain_frame, column_name, table.metadata)
+        self.units = row_units(plain_frame, table.metadata, column_name)
+        self.declaration = (
+            table_rows.table[column_name] if column_name in table_rows.table.names else None
+        )
         self.count_columns: Sequence[str] = ()
         self.signals: list[tuple[Signal, str]] = []
         if self.declaration is None:
             return
         self.path_at = table_rows.make_path_finder(self.declaration)
         count_names = self.declaration.aggregate.over or self.declaration.aggregate.counts or ()
-        self.count_columns = count_names if {*count_names} <= {*frame.columns} else ()
+        self.count_columns = count_names if {*count_names} <= {*plain_frame.columns} else ()
         for signal in table.response.tables._origin.signals:
             covers_all_rows = signal.scope in ("section", "engine")
             extent = (
@@ -244,7 +251,9 @@ class TableCells:
         )  # just read, so that nothing has changed it
         self.plain_frame = pd.DataFrame(self.frame)  # without attrs, which its columns would copy
         self._key_columns = [
-            key for key in (*self.metadata.key, "_row") if key in self.frame.columns
+            key_column
+            for key_column in (*self.metadata.key, "_row")
+            if key_column in self.frame.columns
         ]
         self._cells_by_column: dict[str, _ColumnCells] = {}
 
@@ -263,54 +272,60 @@ class TableCells:
 
         ``with_rate_counts`` says whether to explain also the two counts that a rate is made of.
         """
-        cells = self.cells_of_column(column)
+        column_cells = self.cells_of_column(column)
         value = self.value_at(position, column)
         explanation = self.add_column_description(
             Explanation(
-                value, column, {name: self.value_at(position, name) for name in self._key_columns}
+                value,
+                column,
+                {
+                    key_column: self.value_at(position, key_column)
+                    for key_column in self._key_columns
+                },
             )
         )
-        availability_code = int(cells.availability.codes[position])
-        availability = str(cells.availability.availabilities[availability_code])
+        availability_code = int(column_cells.availability.codes[position])
+        availability = str(column_cells.availability.availabilities[availability_code])
         value_place = None
         note_texts = []
         end_reason = _NOT_IN_MEMORY_REASON if self.response.body is None else None
-        if cells.declaration is not None:
-            is_array_position = (cells.declaration.source or "").lstrip("^")[:1] == "#"
-            path = None if end_reason else cells.path_at(position)
-            if path is not None:
-                value_place = ValuePlace(path) if is_array_position else self.response.locate(path)
+        if column_cells.declaration is not None:
+            is_array_position = (column_cells.declaration.source or "").lstrip("^")[:1] == "#"
+            json_path = None if end_reason else column_cells.path_at(position)
+            if json_path is not None:
+                value_place = (
+                    ValuePlace(json_path) if is_array_position else self.response.locate(json_path)
+                )
             is_text_found = value_place is not None and value_place.text is not None
             if is_array_position:
                 note_texts.append("counted from its place in the array")
-            elif path is not None and path.endswith(KEY_MARKER):
+            elif json_path is not None and json_path.endswith(KEY_MARKER):
                 note_texts.append("it is the key of an object")
-            elif path is not None and not is_text_found and value is not None:
+            elif json_path is not None and not is_text_found and value is not None:
                 note_texts.append(
                     "the value is not in the response as such: it was asked for, or stands for null"
                 )
-            if cells.declaration.reading is not None and is_text_found:
+            if column_cells.declaration.reading is not None and is_text_found:
                 scale_note = (
-                    f", times {cells.declaration.scale:g}"
-                    if cells.declaration.scale is not None
+                    f", times {column_cells.declaration.scale:g}"
+                    if column_cells.declaration.scale is not None
                     else ""
                 )
-                note_texts.append(
-                    f"read as {cells.declaration.parse or cells.declaration.dtype}{scale_note}"
-                )
+                type_name = column_cells.declaration.parse or column_cells.declaration.dtype
+                note_texts.append(f"read as {type_name}{scale_note}")
         formula, children = (
-            self._explain_rate(position, cells, value) if with_rate_counts else (None, ())
+            self._explain_rate(position, column_cells, value) if with_rate_counts else (None, ())
         )
         return replace(
             explanation,
             unit=explanation.unit
-            if cells.units is None
-            else to_json_value(cells.units.iloc[position]),
+            if column_cells.units is None
+            else to_json_value(column_cells.units.iloc[position]),
             operation="read",
             formula=formula,
             place=value_place,
             availability=availability,
-            statements=self._find_availability_statements(position, cells, value_place),
+            statements=self._find_availability_statements(position, column_cells, value_place),
             missing=self._missing_reason(position, column, value_place, availability)
             if value is None
             else None,
@@ -392,41 +407,48 @@ class TableCells:
         ``value_place`` is the location in the response where the value is expected.
         ``availability_text`` says whether the cell was measured.
         """
-        cells = self.cells_of_column(column)
-        if cells.declaration is None:
-            reason = f"it is no column of the table {self.name}"
+        column_cells = self.cells_of_column(column)
+        if column_cells.declaration is None:
+            missing_reason = f"it is no column of the table {self.name}"
         elif self.response.body is None:
-            reason = "its response is not at hand"
+            missing_reason = "its response is not at hand"
         elif value_place is None:
-            reason = "no record of the response holds this field for the row"
+            missing_reason = "no record of the response holds this field for the row"
         elif value_place.text is None:
-            reason = "the response has no such key here"
+            missing_reason = "the response has no such key here"
         else:
             default_reason = "null" if value_place.text == "null" else "no value"
             _, extra_reason = self.response.extra_value_by_path.get(
                 value_place.path, ("", default_reason)
             )
             extra_note = _EXTRA_NOTE_BY_REASON.get(extra_reason, ", which no column takes").format(
-                dtype=cells.declaration.dtype
+                dtype=column_cells.declaration.dtype
             )
-            reason = f"the response holds {to_text(value_place.text)} here{extra_note}"
-        if cells.count_columns and self.value_at(position, cells.count_columns[1]) == 0:
-            reason += f"; {cells.count_columns[1]} is 0, and there is no rate of nothing"
+            missing_reason = f"the response holds {to_text(value_place.text)} here{extra_note}"
+        if (
+            column_cells.count_columns
+            and self.value_at(position, column_cells.count_columns[1]) == 0
+        ):
+            missing_reason += (
+                f"; {column_cells.count_columns[1]} is 0, and there is no rate of nothing"
+            )
         elif availability_text.startswith(
             "partial"
         ):  # this says of other cells why they have no value
-            reason += f", without a reason; it is {availability_text}"
+            missing_reason += f", without a reason; it is {availability_text}"
         elif not availability_text.startswith(("available", "unknown")):
-            reason += f"; it is {availability_text}"
+            missing_reason += f"; it is {availability_text}"
         # Add the row's own state or reason, unless rows with a value have it, too.
         rows_with_value = self.plain_frame[self.plain_frame[column].notna()]
         for reason_column in filter(_REASON_COLUMN_PATTERN.search, self.plain_frame.columns):
             stated_reason = self.value_at(position, reason_column)
-            is_unstated = isinstance(stated_reason, str) and to_text(stated_reason) not in reason
+            is_unstated = (
+                isinstance(stated_reason, str) and to_text(stated_reason) not in missing_reason
+            )
             if is_unstated and not rows_with_value[reason_column].eq(stated_reason).any():
-                reason += f"; its {reason_column} is {to_text(stated_reason)}"
+                missing_reason += f"; its {reason_column} is {to_text(stated_reason)}"
                 break
-        return reason
+        return missing_reason
 
 
 def _convert_to_statement(signal: Signal) -> StatedAvailability:
@@ -480,18 +502,18 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         return replace(explanation, end="the bytes of the response are no longer in memory")
     if value_place.start is None:
         return replace(explanation, missing="the response has no such path")
-    cells = [*_explain_cells_at_path(tables, response, json_path)]
-    extra_values = [
+    cell_explanations = [*_explain_cells_at_path(tables, response, json_path)]
+    extra_explanations = [
         Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(reason,))
         for extra_path, (value, reason) in response.extra_value_by_path.items()
         if is_within(extra_path, json_path)
     ]
     return replace(
         explanation,
-        children=(*cells[:_MAX_CELLS], *extra_values[:_MAX_CELLS]),
+        children=(*cell_explanations[:_MAX_CELLS], *extra_explanations[:_MAX_CELLS]),
         notes=(
-            f"in {counted(len(cells), 'cell')}, and {counted(len(extra_values), 'value')} of "
-            "tables.extra",
+            f"in {counted(len(cell_explanations), 'cell')}, and "
+            f"{counted(len(extra_explanations), 'value')} of tables.extra",
         ),
     )
 

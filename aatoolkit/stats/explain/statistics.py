@@ -92,12 +92,14 @@ class Tracer:
 
     def explain_number(self, position: int, column: str) -> Explanation | None:
         """Explain the number in a row and column of the result; None if no formula was recorded."""
-        node = self._traced_columns.get(column)
-        row = int(position if self._row_order is None else self._row_order[position])
-        if isinstance(node, list | tuple):
-            node = node[row]
+        traced_value = self._traced_columns.get(column)
+        row_position = int(position if self._row_order is None else self._row_order[position])
+        if isinstance(traced_value, list | tuple):
+            traced_value = traced_value[row_position]
         return (
-            TracedExplainer().explain_number(node, row) if isinstance(node, TracedValue) else None
+            TracedExplainer().explain_number(traced_value, row_position)
+            if isinstance(traced_value, TracedValue)
+            else None
         )
 
     def explain_by_rows(
@@ -137,7 +139,10 @@ class Tracer:
         )
 
     def explain_setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a value that comes from no cell, such as an argument or the day of a row."""
+        """Explain a number that is in no cell.
+
+        For example, the confidence level is an argument, and the day of a row is computed.
+        """
         return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING_OP)
 
     def explain_total(
@@ -200,30 +205,32 @@ class StatisticCells(MethodResult):
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
         cell = self.describe(position, column)
-        texts = {
-            name: next(
+        text_by_name = {
+            text_name: next(
                 (
                     to_json_value(self.flat_frame[column_name].iloc[position])
                     for column_name in map(str, self.flat_frame.columns)
-                    if f"_{column_name}".endswith(f"_{name}")
+                    if f"_{column_name}".endswith(f"_{text_name}")
                 ),
                 None,
             )
-            for name in ("method", "verdict", "why")
+            for text_name in ("method", "verdict", "why")
         }
         notes = [
-            f"{column_name}: {texts[column_name]}"
+            f"{column_name}: {text_by_name[column_name]}"
             for column_name in ("method", "verdict")
-            if texts[column_name] and column_name != column
+            if text_by_name[column_name] and column_name != column
         ]
         number_cell = None if cell.value is None else self._tracer.explain_number(position, column)
         if number_cell is None:
-            reason = texts["why"] or texts["verdict"] or "it could not be computed"
+            reason = text_by_name["why"] or text_by_name["verdict"] or "it could not be computed"
             return replace(
                 cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
             )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
-        explanation_fields = {name: getattr(number_cell, name) for name in field_names}
+        explanation_fields = {
+            text_name: getattr(number_cell, text_name) for text_name in field_names
+        }
         return replace(cell, **explanation_fields, notes=(*number_cell.notes, *notes))
 
 
@@ -233,50 +240,57 @@ class TracedExplainer:
     def __init__(self) -> None:
         self._explained_numbers: set[tuple[int, int | None]] = set()
 
-    def explain_number(self, node: TracedValue, position: int | None = None) -> Explanation:
-        """Explain the number ``node``; of an array, the element at ``position``."""
-        position = position if node.is_vector else None
-        value = to_json_value(node.value if position is None else node.value[position])
+    def explain_number(self, traced_value: TracedValue, position: int | None = None) -> Explanation:
+        """Explain the number ``traced_value``; of an array, the element at ``position``."""
+        position = position if traced_value.is_vector else None
+        value = to_json_value(
+            traced_value.value if position is None else traced_value.value[position]
+        )
         input_explanation: Explanation | None = None
-        if node.operation == INPUT_OP and node.describe_at is not None:
-            input_explanation = node.describe_at(position or 0)
-        if node.operation == SETTING_OP or (
+        if traced_value.operation == INPUT_OP and traced_value.describe_at is not None:
+            input_explanation = traced_value.describe_at(position or 0)
+        if traced_value.operation == SETTING_OP or (
             input_explanation is not None and input_explanation.operation == SETTING_OP
         ):
-            return input_explanation or Explanation(value, node.name, operation=SETTING_OP)
-        key = _find_row_key(node, position) if position is not None else {}
-        if (id(node), position) in self._explained_numbers:
-            return Explanation(value, node.name, key, operation="above")
-        self._explained_numbers.add((id(node), position))
+            return input_explanation or Explanation(value, traced_value.name, operation=SETTING_OP)
+        row_key = _find_row_key(traced_value, position) if position is not None else {}
+        if (id(traced_value), position) in self._explained_numbers:
+            return Explanation(value, traced_value.name, row_key, operation="above")
+        self._explained_numbers.add((id(traced_value), position))
         if input_explanation is not None:
-            return replace(input_explanation, column=node.name)
-        children = tuple(self._explain_operands(node, position))
+            return replace(input_explanation, column=traced_value.name)
+        children = tuple(self._explain_operands(traced_value, position))
         operation = RANDOM_OP
-        formula = node.description
-        if node.operation != RANDOM_OP:
+        formula = traced_value.description
+        if traced_value.operation != RANDOM_OP:
             operation = "formula"
-            numbers_text = format_formula(node, position, with_numbers=True)
-            if node.operation == TOTAL_OP and node.operands[0].name:
+            numbers_text = format_formula(traced_value, position, with_numbers=True)
+            if traced_value.operation == TOTAL_OP and traced_value.operands[0].name:
                 numbers_text = (
-                    sum_to_text([float(f"{x:.12g}") for x in node.operands[0].value]) or "0"
+                    sum_to_text(
+                        [float(f"{summand:.12g}") for summand in traced_value.operands[0].value]
+                    )
+                    or "0"
                 )
-            formula = f"{format_formula(node, position)} = {numbers_text}"
+            formula = f"{format_formula(traced_value, position)} = {numbers_text}"
         return Explanation(
             value,
-            node.name,
-            key,
+            traced_value.name,
+            row_key,
             operation=operation,
             formula=formula,
             rows=sum(child.rows or 1 for child in children) or None,
             children=children,
         )
 
-    def _explain_operands(self, node: TracedValue, position: int | None) -> Iterable[Explanation]:
-        """Yield an explanation of each number in the formula of ``node``.
+    def _explain_operands(
+        self, traced_value: TracedValue, position: int | None
+    ) -> Iterable[Explanation]:
+        """Yield an explanation of each number in the formula of ``traced_value``.
 
-        ``position`` selects the element if ``node`` is an array.
+        ``position`` selects the element if ``traced_value`` is an array.
         """
-        for operand, operand_position in named_operands(node, position):
+        for operand, operand_position in named_operands(traced_value, position):
             if operand.is_vector and operand_position is None:
                 yield from (
                     self.explain_number(operand, element_position)
@@ -286,22 +300,25 @@ class TracedExplainer:
                 yield self.explain_number(operand, operand_position)
 
 
-def _find_row_key(node: TracedValue, position: int) -> dict[str, Any]:
-    """Return the key of an element of array ``node`` as a dict, such as ``{"prompt_id": "p1"}``."""
-    if node.describe_at is not None:
-        element = node.describe_at(position)
-        return dict(element.row) if node.operation == INPUT_OP else to_json_value(element)
-    if node.operation == GROUP_TOTAL_OP:
+def _find_row_key(traced_value: TracedValue, position: int) -> dict[str, Any]:
+    """Return the key of the element at ``position`` of an array.
+
+    The key is a dict such as ``{"prompt_id": "p1"}``.
+    """
+    if traced_value.describe_at is not None:
+        element = traced_value.describe_at(position)
+        return dict(element.row) if traced_value.operation == INPUT_OP else to_json_value(element)
+    if traced_value.operation == GROUP_TOTAL_OP:
         keys = [
-            _find_row_key(node.operands[0], int(position_in_array))
-            for position_in_array in np.flatnonzero(node.positions == position)[:1]
+            _find_row_key(traced_value.operands[0], int(position_in_array))
+            for position_in_array in np.flatnonzero(traced_value.positions == position)[:1]
         ]
         return {name: value for key in keys for name, value in key.items() if name != "day"}
-    if node.operation == TAKE_OP:
-        position = int(node.positions[position])
+    if traced_value.operation == TAKE_OP:
+        position = int(traced_value.positions[position])
     array_operands = (
         operand
-        for operand in node.operands
+        for operand in traced_value.operands
         if isinstance(operand, TracedValue) and operand.is_vector
     )
     return next((_find_row_key(operand, position) for operand in array_operands), {})
