@@ -15,6 +15,7 @@ from aatoolkit._util.lexicon import (
     fold,
     has_word_of,
     is_word_of,
+    matches_form,
     tokens,
     words_of,
 )
@@ -33,6 +34,8 @@ from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
+    SHARE_TOTAL,
+    find_total,
     join_short_list,
     parse_count,
     to_completeness,
@@ -288,8 +291,8 @@ class ResponseValueSearch:
         total_field = self.total_field_by_path.get(path)
         if not total_field:
             return value
-        total = find_value_at(response, (*path[:-1], Field(total_field)))
-        return to_completeness(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
+        json_object = find_value_at(response, path[:-1]) or {}
+        return to_completeness(value, find_total(json_object, total_field, Scope().days))
 
     def _find_count_completeness(
         self, record: Mapping[str, Any], path: Steps
@@ -343,9 +346,14 @@ class ResponseValueSearch:
                 total_key = max(number_keys, key=lambda key: parse_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
             if total_key:
-                total = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
+                total = find_total(record, total_key, Scope().days)
                 completeness_by_count_key[count_key] = to_completeness(record[count_key], total)
                 self.total_field_by_path[(*path, Field(count_key))] = total_key
+        for key, value in record.items() if is_in_rows(path) else ():
+            is_share = type(value) is float or type(value) is int
+            if is_share and 0 <= value <= 1 and matches_form(key, "completed_share"):
+                completeness_by_count_key[key] = to_completeness(value, 1)
+                self.total_field_by_path[(*path, Field(key))] = SHARE_TOTAL
         return completeness_by_count_key
 
     def _add_value(
@@ -462,8 +470,13 @@ class ResponseValueSearch:
         )
         total_field = self.total_field_by_path.get((*path, Field(field_name)), "")
         is_part_of_total = total_field != "" and (
-            total_field != DAYS_PLACEHOLDER or engine_field != ""
+            total_field not in (DAYS_PLACEHOLDER, SHARE_TOTAL) or engine_field != ""
         )
+        if total_field == SHARE_TOTAL:  # what is rarely whole is a measure
+            row_words = [
+                row.word_by_field.get(field_name) for row in chain.from_iterable(lists_of_rows)
+            ]
+            is_part_of_total &= row_words.count("full") >= row_words.count("some")
         says_data_missing = bool(engine_field) and any(map(read_absence_code, words))
         says_data_missing |= are_numbers_missing and all(map(states_missing_data, map(str, words)))
         is_small_table = path != self._structure.main_row_path and not (

@@ -52,7 +52,7 @@ class Rule:
     total : str, optional
         The name of the field with the expected count, if ``status`` is a count: 25 of 30 is read as
         the word ``some``, 30 of 30 as ``full`` and 0 of 30 as ``none``. ``{days}`` stands for the
-        number of days that were requested.
+        number of days that were requested, and ``1`` for the whole, if ``status`` is a share.
     words : mapping of str, bool or int to str
         Maps each word of the service to a status or cause of this package, as in ``{"amber":
         "partial", True: "not_run", None: "pending"}``. A word with the meaning ``nothing`` is
@@ -178,9 +178,10 @@ class Rule:
         'some'
         """
         value = record.get(self.status)
-        default_total = window_days if self.total == DAYS_PLACEHOLDER else None
         return (
-            to_completeness(value, record.get(self.total, default_total)) if self.total else value
+            to_completeness(value, find_total(record, self.total, window_days))
+            if self.total
+            else value
         )
 
     def is_bare(self, document: Any) -> bool:
@@ -268,14 +269,16 @@ def to_completeness(count_value: object, total_value: object) -> str | None:
     """Compare a count with a total; return ``none``, ``some`` or ``full`` as text.
 
     ``none`` is for a count of 0, ``full`` for another count that reaches the total. Return None if
-    one of the arguments is no whole number, or if the total is negative.
+    one of the arguments is no whole number, or if the total is negative. A share of 1 is ``full``.
 
     Examples
     --------
     >>> [to_completeness(count, 30) for count in (25, 30, "0")], to_completeness(0, 0)
     (['some', 'full', 'none'], 'none')
+    >>> to_completeness(0.87, 1), to_completeness(1.0, 1)
+    ('some', 'full')
     """
-    count_value = parse_count(count_value)
+    count_value = count_value if type(count_value) is float else parse_count(count_value)
     total_value = parse_count(total_value)
     if count_value is None or total_value is None or total_value < 0:
         return None
@@ -284,6 +287,21 @@ def to_completeness(count_value: object, total_value: object) -> str | None:
 
 DAYS_PLACEHOLDER = "{days}"
 """As the ``total`` of a `Rule`, this text stands for the number of requested days."""
+
+SHARE_TOTAL = "1"
+"""As the ``total`` of a `Rule`, this text says that the status is a share, such as 0.87."""
+
+
+def find_total(record: Mapping[str, Any], total_field: str, window_days: int | None) -> Any:
+    """Return the total of a count in an object: a field's value, the requested days, or 1.
+
+    Examples
+    --------
+    >>> find_total({"due": 30}, "due", 7), find_total({}, "{days}", 7), find_total({}, "1", 7)
+    (30, 7, 1)
+    """
+    default_total = window_days if total_field == DAYS_PLACEHOLDER else parse_count(total_field)
+    return record.get(total_field, default_total)
 
 
 @lru_cache(maxsize=1024)

@@ -38,9 +38,9 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import (
-    DAYS_PLACEHOLDER,
     REFERENCE_RULE,
     Rule,
+    find_total,
     join_short_list,
     to_completeness,
     to_rule_word,
@@ -267,7 +267,6 @@ def _find_rule_values(
             if name.lower() == rule.header:
                 yield RuleValue("section", None, header_value, f"header {rule.header}")
         return
-    window_days = response_scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
     row_vector = response_scan.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Elements) else parent_steps
@@ -309,9 +308,10 @@ def _find_rule_values(
                 if rule.kind == "rows":
                     scope, entry_target = "part", target.rpartition(".")[0]
                 yield RuleValue(scope, entry_target, entry_value, path + format_key(name))
-        elif type(row_value) in (str, int, bool, type(None)):
+        elif type(row_value) in (str, int, float, bool, type(None)):
             if rule.total and row_value is not None:
-                row_value = to_completeness(row_value, record.get(rule.total, window_days))
+                total = find_total(record, rule.total, response_scan.requested_days)
+                row_value = to_completeness(row_value, total)
                 if row_value is None:
                     continue
             _, named_engine = rule.meaning_of(row_value)
