@@ -468,11 +468,11 @@ def _score_path(
             response_value.has_numbers is not False
         )
     # An engine that ran on a few days may have the word of those that never ran.
+    max_share = 0.25 if response_values[0].engine else 0.0
     words_without_numbers = {
         word
         for word, has_numbers_flags in has_numbers_flags_by_word.items()
-        if sum(has_numbers_flags)
-        < len(has_numbers_flags) / (4 if response_values[0].engine else 1e9)
+        if sum(has_numbers_flags) <= max_share * len(has_numbers_flags)
     }
     words_with_numbers = has_numbers_flags_by_word.keys() - words_without_numbers
     score -= 2 * has_word_of(field_names[-1], "trade")
