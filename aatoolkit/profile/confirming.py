@@ -76,7 +76,8 @@ class FieldQuestion:
 
     def __str__(self) -> str:
         paths = " and ".join(field.at for field in (self.field, *self.field.similar_fields))
-        lines = [f"{self.section.name}: does {paths} state what was measured?"]
+        total_text = f", of {self.field.total_field}," if self.field.total_field else ""
+        lines = [f"{self.section.name}: does {paths}{total_text} state what was measured?"]
         lines += [f"  there: {to_json_text(self.field.value)[:80]}", f"  why:   {self.field.why}"]
         lines += [f"  {word!r} means {meaning}" for word, meaning in self.words.items()]
         return "\n".join(lines)

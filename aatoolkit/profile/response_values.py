@@ -291,7 +291,7 @@ class ResponseValueSearch:
         total_field = self.total_field_by_path.get(path)
         if not total_field:
             return value
-        json_object = find_value_at(response, path[:-1]) or {}
+        json_object = find_value_at(response, path[:-1])
         return to_completeness(value, find_total(json_object, total_field, Scope().days))
 
     def _find_count_completeness(

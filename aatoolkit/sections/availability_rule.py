@@ -292,8 +292,10 @@ SHARE_TOTAL = "1"
 """As the ``total`` of a `Rule`, this text says that the status is a share, such as 0.87."""
 
 
-def find_total(record: Mapping[str, Any], total_field: str, window_days: int | None) -> Any:
+def find_total(json_object: Any, total_field: str, window_days: int | None) -> Any:
     """Return the total of a count in an object: a field's value, the requested days, or 1.
+
+    Only the days and 1 are totals of a count that is in no object.
 
     Examples
     --------
@@ -301,7 +303,8 @@ def find_total(record: Mapping[str, Any], total_field: str, window_days: int | N
     (30, 7, 1)
     """
     default_total = window_days if total_field == DAYS_PLACEHOLDER else parse_count(total_field)
-    return record.get(total_field, default_total)
+    is_object = isinstance(json_object, Mapping)
+    return json_object.get(total_field, default_total) if is_object else default_total
 
 
 @lru_cache(maxsize=1024)

@@ -308,7 +308,7 @@ def _find_rule_values(
                 if rule.kind == "rows":
                     scope, entry_target = "part", target.rpartition(".")[0]
                 yield RuleValue(scope, entry_target, entry_value, path + format_key(name))
-        elif type(row_value) in (str, int, float, bool, type(None)):
+        elif type(row_value) in (str, int, bool, type(None), *[float] * bool(rule.total)):
             if rule.total and row_value is not None:
                 total = find_total(record, rule.total, response_scan.requested_days)
                 row_value = to_completeness(row_value, total)

@@ -269,9 +269,8 @@ def _format_table(
         f"*{name_by_code[code]}" if code in name_by_code else code[1:-2]
         for _, code in _format_column_runs(table)
     ]
-    needs_trailing_comma = (
-        len(table.columns) == 1 or column_codes[0][0] == "*" == column_codes[-1][:1]
-    )
+    is_single_item = len(table.columns) == 1 or column_codes[0][0] == "*"
+    needs_trailing_comma = len(column_codes) == 1 and is_single_item
     table_code = (
         f"Table({table.name!r}, '', {_format_rows(table)}, {key_code}"
         f"columns=({', '.join(column_codes)}{',' * needs_trailing_comma})){closing_code}"
