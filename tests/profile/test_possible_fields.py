@@ -51,6 +51,7 @@ def test_places_are_found_and_their_words_are_proposed(case: dict[str, Any]) -> 
     hints = {*aa.normalize(section.section, case["body"]).hints["path"]}
     assert {*case.get("hints", ())} <= hints
     for question in aa.profile.Draft.confirm({"crawl": section}):
+        assert question.field.total_field in str(question)
         question.confirm()
     answer = [case["body"], *case.get("beside", {}).values()][-1]
     states = aa.normalize(section.section, answer).availability["status"]
