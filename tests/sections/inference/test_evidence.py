@@ -92,6 +92,12 @@ def test_an_object_of_two_parts_is_a_number_as_well():
     assert units == ["fraction 0-1", "count"]
 
 
+def test_a_price_in_words_shows_that_a_number_is_in_cents():
+    total = [{"amount": 125 * n, "formatted": f"€{1.25 * n:.2f}"} for n in COUNTS]
+    column = drafted(rows(total=total))["domains.total_amount"]
+    assert (column.unit.value, column.scale_factor) == ("currency", 0.01)
+
+
 def test_wrong_pairs_do_not_pass_by_chance():
     for seed in range(60):
         above, below = pairs(6, seed)
