@@ -376,7 +376,7 @@ def test_foreign_pages_are_grey_and_those_below_the_host_are_own() -> None:
     foreign = pages[~pages["url"].str.contains("acme.example")].aa.plot().spec
     assert {mark.style.colour for mark in foreign.marks if mark.kind == "boxes"} == {"rest"}
     sites = shared_dataset()["domains"].main[["source_domain", "citation_count"]]
-    spec = sites.aa.plot(top=99).spec
+    spec = sites.assign(brand=None).aa.plot(top=99).spec
     own = {name.text for name in spec.y.category_names if name.is_own}
     assert own == {"acme.example", "help.acme.example"}
     brands = pd.DataFrame({"brand": ["A", "B & Co."], "own": [True, False], "n": [1, 2]})
@@ -420,3 +420,19 @@ def test_headings_of_many_columns_have_several_lines() -> None:
     headings = [heading.replace("\n", " ") for heading in headings]
     assert {column.heading for column in axes.spec.text_columns} < {*headings}
     assert axes.spec.text_columns[-1].texts[0] == "yes"
+
+
+def test_pictures_of_drafts_show_what_tells_rows_apart() -> None:
+    prompts = [
+        {"prompt": f"which {page}?", "engine": engine, "runs": 30, "share": (7 * page + n) % 30 / 30}
+        for page in range(9) for n, engine in enumerate(("gemini", "claude"))
+    ]  # fmt: skip
+    spec = proposed({"rows": prompts}, "found")["found"].main.aa.plot().spec
+    assert (spec.kind, spec.title) == ("heatmap", "Share by prompt and engine")
+    equal = pd.DataFrame({"page": [*"abc"], "hits": 7})
+    assert equal.aa.plot().kind == "table"
+    pages = pd.DataFrame({"tone": ["TONE_GOOD", "TONE_BAD", "TONE_BAD"], "has_ads": [True, False, True],
+                          "prompt_ids": [1001, 1002, 1003]})  # fmt: skip
+    finding = pages.aa.plot(x="tone", color="has_ads").finding
+    assert "2 with ads, 1 without ads; BAD: with ads 1" in finding
+    assert "1001" in pages[["prompt_ids"]].aa.plot().finding

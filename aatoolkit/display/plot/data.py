@@ -89,7 +89,7 @@ _CATEGORY_CODE_PATTERN = re.compile(
     "[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+"
 )
 """Matches code words among categories, such as ``notStarted``; not names such as ``US``."""
-_ID_COLUMN_PATTERN = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
+_ID_COLUMN_PATTERN = re.compile("(^|_)(ids?|sku|http|status|statut|code|year)(_|$)")
 """Matches names of identifiers, codes and years: numbers that nobody counts, adds or compares."""
 _DESCRIBING_COLUMN_PATTERN = re.compile(f"({COVERAGE_SUFFIX}|_low|_high)$")
 """Matches names of columns that only describe another column, such as ``x_low`` for ``x``."""
@@ -400,8 +400,7 @@ class PlotData:
         Columns with the same number in all rows are left out, unless all are such columns.
         """
         ranked_names = sorted(
-            filter(self._measure_priority, self.number_columns),
-            key=self._measure_priority,
+            filter(self._measure_priority, self.number_columns), key=self._measure_priority
         )
         return [name for name in ranked_names if self.frame[name].nunique() > 1] or ranked_names
 
@@ -432,7 +431,7 @@ class PlotData:
             return 1
         is_additive_count = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
         # A drafted rate seldom has a rule, and says more than the counts beside it.
-        is_drafted = "#" in self.table_name and not self.key_columns[1:]
+        is_drafted = "#" in self.table_name
         priority_by_unit = {SCORE: 2, FRACTION: 4 - 2 * is_drafted, FRACTION_CHANGE: 6}
         return 3 if is_additive_count else priority_by_unit.get(unit or "", 0)
 
@@ -490,7 +489,10 @@ class PlotData:
 
     @cached_by_column
     def column_texts(self, name: str) -> Texts:
-        """Return the values of a column as texts, with ``(none)`` for missing values."""
+        """Return the values of a column as texts, with ``(none)`` for missing values.
+
+        Codes that begin with the name of the column, such as ``STATE_PARTIAL``, lose it.
+        """
         values = self.series_by_column[name]
         if self.kind_by_column[name] == "time":
             values = self.moments(name)
@@ -498,7 +500,8 @@ class PlotData:
             values = values.dt.strftime("%Y-%m-%d" if has_only_days else "%Y-%m-%d %H:%M")
         if self.kind_by_column[name] == "code":
             values = values.astype("Int64")  # 404, also if missing values made it 404.0
-        return [*values.astype(object).where(values.notna(), NO_VALUE_TEXT).map(str)]
+        values = values.astype(object).where(values.notna(), NO_VALUE_TEXT)
+        return [*values.map(str).str.removeprefix(f"{name.upper()}_")]
 
     @cached_by_column
     def labels(self, name: str) -> Texts:
@@ -658,13 +661,12 @@ class PlotData:
         It maps the name of the column to the value as readable text.
         """
         key_names = self.metadata.key or declared_key(self.table_name) or ()
-        constant_names = [
-            name
+        return {
+            name: self.labels(name)[0]
             for name in key_names
             if self.kind_by_column.get(name, "number") != "number"  # positions name nothing
             and not self.has_several_values(name)
-        ]
-        return {name: self.labels(name)[0] for name in constant_names}
+        }
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily numbers of the metric ``name``, from any table of the responses.
@@ -770,22 +772,19 @@ class PlotData:
             names_owners and not (self._is_own(name) | is_own_path).all()
         )
 
-    def _brand_column(self, name: str) -> str:
-        """Return the name of the column with the brands of what a column names, or ""."""
-        has_brand = name == self.label_column and "brand" in self.kind_by_column
-        return "brand" * (has_brand and self.has_one_row_per(name))
-
     @cached_by_column
     def _is_own(self, name: str) -> Mask:
         """Return a boolean mask of the rows in which a column names something own."""
         is_own_row = np.zeros(len(self), bool)
         if name in HOST_AND_DAYS_COLUMNS:
             return is_own_row
-        name = self._brand_column(name) or name
+        is_labelled_brand = name == self.label_column != "brand" and self.has_one_row_per(name)
+        if is_labelled_brand and "brand" in self.kind_by_column:
+            is_own_row |= self._is_own("brand")
         for name_column, owner_column in _owner_columns(self.frame):
             if name_column == name:
                 is_own_row |= _own_mask(self.frame[owner_column])
-        domains = pd.Series(self.column_texts(name), dtype=object).str.extract(
+        domains = pd.Series(self.labels(name), dtype=object).str.extract(
             _DOMAIN_PATTERN, expand=False
         )
         for host, host_details in self.details_with_host:

@@ -7,6 +7,7 @@ the cells.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from aatoolkit._util.text import capitalize, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     COLUMN_CONVENTIONS,
+    DOES_NOT_APPLY,
     MIN_SAMPLE_SIZE,
     NO_VALUE_GIVEN,
     NOT_MEASURED,
@@ -291,9 +293,10 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         return None
     columns = options.y or data.measure_columns
     naming_columns = [x]
-    if not columns and data.key_columns[1:]:
+    if not columns and data.key_columns:
         # Counts that nothing shows how to add up have a bar each, named by all of the key.
-        columns = [name for name in data.number_columns if data.unit(name) == COUNT]
+        columns = [name for name in data.number_columns
+                   if data.unit(name) == COUNT and data.frame[name].nunique() > 1]  # fmt: skip
         naming_columns = data.key_columns
         x = next(filter(data.has_competitors, naming_columns), x)
     y = next((name for name in columns if name != x or options.y), None)
@@ -317,7 +320,6 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         drawn_rows = aggregate_by_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
-    has_competitor_rows = drawn_rows.has_competitors(x)
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
     )
@@ -330,9 +332,11 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     )
     measure_name = data.measure_name(y)
     reasons = find_missing_reasons(drawn_rows, y)
-    # Rows with the same name cannot be told apart, and without a value there is nothing to draw.
+    number_texts = numbers(bar_values, unit)
+    # Rows with the same name cannot be told apart, and equal bars, or none, say nothing.
     if not (options.is_chosen or options.kind) and (
-        len({*row_names}) < len(row_names) or {*reasons} == {NO_VALUE_GIVEN}
+        len({*row_names}) < len(row_names)
+        or (len({*number_texts, *reasons}) <= 2 <= len(row_names) and NOT_MEASURED not in reasons)
     ):
         return None
     engine_styles = (
@@ -340,14 +344,14 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     )
     bar_styles = [
         engine_styles.get(row_text)
-        or (NEUTRAL_STYLE if has_competitor_rows and not name.is_own else OWN_STYLE)
+        or (NEUTRAL_STYLE if data.has_competitors(x) and not name.is_own else OWN_STYLE)
         for name, row_text in zip(row_names, drawn_rows.labels(x), strict=True)
     ]
     scale = make_scale(np.concatenate([bar_values, bounds.high]), unit,
                        label=drawn_rows.axis_label(y),
                        is_whole=drawn_rows.is_count(y))  # fmt: skip
     has_intervals = not np.isnan(bounds.low).all()
-    bar_texts = _bar_labels(numbers(bar_values, unit), drawn_rows, y)
+    bar_texts = _bar_labels(number_texts, drawn_rows, y)
     # Beside the end of a line, a number would seem to be that of the end.
     number_text_x = scale.high if has_intervals else NAN
     cells = [
@@ -364,9 +368,7 @@ def make_bars_spec(data: PlotData, options: PlotOptions) -> Spec | None:
             bounds.low[0] > bounds.high[1:][~np.isnan(bar_values[1:])].max(initial=-np.inf)
         )
     headline *= not is_time
-    reading_note = ""
-    if has_intervals:
-        reading_note = f"Lines: {describe_method(bounds)}"
+    reading_note = f"Lines: {describe_method(bounds)}" if has_intervals else ""
     is_small_sample = drawn_rows.small_sample_mask(y)
     if not is_time and is_small_sample.any() and not is_small_sample.all():
         reading_note = f"{reading_note}. Last: n below {MIN_SAMPLE_SIZE}".strip(". ")
@@ -486,7 +488,7 @@ def make_gap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
 
 # --- parts of a whole -------------------------------------------------------------------------
 
-_SEGMENTS_WITHOUT_VALUE = (NOT_MEASURED, NO_VALUE_GIVEN)
+_SEGMENTS_WITHOUT_VALUE = (NOT_MEASURED, NO_VALUE_GIVEN, DOES_NOT_APPLY)
 """The names of the segments of stacked bars that count rows without a value."""
 _SUBJECT_COLUMNS = COLUMN_CONVENTIONS["subjects"]
 """The columns by whose values rows are counted first."""
@@ -611,7 +613,7 @@ def make_counts_spec(data: PlotData, options: PlotOptions) -> Spec | None:
         map(str, count_table),
         key=lambda segment_name: (
             segment_name in _SEGMENTS_WITHOUT_VALUE,
-            segment_name[:4] == "not ",
+            segment_name.startswith(("not ", "without ")),
             -count_table[segment_name].sum(),
         ),
     )
@@ -657,15 +659,13 @@ def _texts_or_reasons(data: PlotData, name: str) -> list[str]:
 
     A missing value is "not measured" or "no value given".
     """
-    row_texts = [*data.labels(name)]
+    row_texts = data.labels(name)
     if data.kind_by_column[name] == "flag":
-        flag_noun = humanize(name.removeprefix("is_"))
-        text_by_flag = {"true": flag_noun, "false": f"not {flag_noun}"}
+        noun = re.sub("^has ", "with ", humanize(name.removeprefix("is_")))
+        text_by_flag = {"true": noun, "false": f"not {noun}".replace("not with", "without")}
         row_texts = [text_by_flag.get(row_text.lower(), row_text) for row_text in row_texts]
-    for row, reason in enumerate(find_missing_reasons(data, name)):
-        if reason:
-            row_texts[row] = NOT_MEASURED if reason == NOT_MEASURED else NO_VALUE_GIVEN
-    return row_texts
+    reasons = find_missing_reasons(data, name)
+    return [reason or row_text for reason, row_text in zip(reasons, row_texts, strict=True)]
 
 
 def _grouping_column(data: PlotData, excluded_column: str = "") -> str | None:

@@ -404,8 +404,9 @@ def _make_text_column(data: PlotData, name: str) -> TextColumn:
                                                  strict=True)] if style_by_text else ()  # fmt: skip
     shown_texts = [(reason if symbol_styles else "–") if reason else shown_text
                    for reason, shown_text in zip(reasons, shown_texts, strict=True)]  # fmt: skip
-    align = "right" if data.kind_by_column[name] in ("number", "code") else "left"
-    return TextColumn(shown_texts, make_column_title(name), align, symbol_styles=symbol_styles)
+    return TextColumn(shown_texts, make_column_title(name),
+                      "right" if data.kind_by_column[name] == "number" else "left",
+                      symbol_styles=symbol_styles)  # fmt: skip
 
 
 def make_plain_table_spec(data: PlotData, options: PlotOptions) -> Spec:

@@ -376,11 +376,9 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     if options.x and not options.color and not options.kind:
         return None
     # Named metrics and positions fit cells, but not bars.
-    ranks_and_metrics = [
-        name for name in data.number_columns if data.unit(name) == RANK or data.unit_column(name)
-    ]
-    metrics = filter(data.unit_column, ranks_and_metrics)
-    y = next(iter(options.y or [*metrics, *data.measure_columns, *ranks_and_metrics]), None)
+    metrics = filter(data.unit_column, data.number_columns)
+    ranks = [name for name in data.number_columns if data.unit(name) == RANK]
+    y = next(iter(options.y or [*metrics, *data.measure_columns, *ranks]), None)
     time_keys = data.time_keys[:1]
     word_keys = [name for name in data.key_columns if data.kind_by_column[name] != "time"]
     key_pair = [*word_keys[-(2 - len(time_keys)) :], *time_keys]
@@ -402,11 +400,10 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
             return None
         has_two_keys = len(data.key_columns) == 2 + len(data.varying_host_and_days(x, by))
         # Numbers that cannot be aggregated to one per bar have a cell each.
-        has_row_per_cell = has_two_keys and (
-            y in ranks_and_metrics or data.aggregation_rule(y).rule == "none"
-        )
         has_one_value_per_cell = options.x or (
-            data.key_columns[1:] if data.is_additive(y) else has_row_per_cell
+            data.key_columns[1:]
+            if data.is_additive(y)
+            else has_two_keys and ("#" in data.table_name or not data.is_rate(y))
         )
         # Rows with the same name cannot be told apart.
         has_ambiguous_names = any(data.has_untitled_ids(name)
@@ -422,8 +419,8 @@ def make_heatmap_spec(data: PlotData, options: PlotOptions) -> Spec | None:
     pivot_table = _make_pivot_table(data, x, y, by,
                                     options.max_rows(24 if mark_columns[2:] else 15),
                                     options.max_rows(_MAX_HEATMAP_COLUMNS))  # fmt: skip
-    if not (options.kind or time_keys) and ((pivot_table.row_positions >= 0).sum(axis=1) < 2).all():
-        return None  # bars say the same
+    if not (options.kind or time_keys) and 2 * len(data) < 3 * max(pivot_table.uncut_shape):
+        return None  # most rows or columns have a single cell: bars say the same
     intervals = compute_intervals(data, y, ungrouped_data, mark_columns)
     return _pivot_to_heatmap(data, pivot_table, x, y, by, intervals)
 
