@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, filterfalse, takewhile
 from typing import Any
 
-from aatoolkit._util.lexicon import has_word_of
+from aatoolkit._util.lexicon import has_word_of, is_word_of
 from aatoolkit.availability.detect import Signal, detect, to_json_text
 from aatoolkit.availability.detect.words import (
     AVAILABILITY_BY_TERM,
@@ -451,7 +451,8 @@ def _score_path(
         engine
         for response_value in response_values
         for engine in response_value.inactive_engines
-        if any(map(compile_engine_name_pattern(engine).search, iter_texts(response_value.value)))
+        if engine != response_value.engine
+        and any(map(compile_engine_name_pattern(engine).search, iter_texts(response_value.value)))
     }
     if any(map(_lists_engines_that_ran, response_values)):
         inactive_engines = set()  # such a list does not say which engines lack data
@@ -475,7 +476,10 @@ def _score_path(
         if sum(has_numbers_flags) <= max_share * len(has_numbers_flags)
     }
     words_with_numbers = has_numbers_flags_by_word.keys() - words_without_numbers
-    score -= 2 * has_word_of(field_names[-1], "trade")
+    is_row_label = is_word_of(field_names[-1], "row_label") and not (
+        says_data_missing or has_word_of(".".join(field_names[-2:]), "place")
+    )
+    score -= 2 * (is_row_label or has_word_of(field_names[-1], "trade"))
     # What a plan enables is its own business.
     is_flag = isinstance(first_value, bool) and read_flag_availability(
         field_names[-1], False

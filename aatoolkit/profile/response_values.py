@@ -40,7 +40,7 @@ from aatoolkit.sections.availability_rule import (
     parse_count,
     to_completeness,
 )
-from aatoolkit.sections.inference.words import classify_name
+from aatoolkit.sections.inference.words import classify_name, is_flag_name
 
 MAX_MESSAGE_OBJECTS = 12
 """The greatest length of a list that may have notices (objects with a message) and no rows."""
@@ -512,7 +512,8 @@ class ResponseValueSearch:
         if not isinstance(json_object, dict) or len(path) > _MAX_PATH_LENGTH:
             return
         completeness_by_count_key = self._find_count_completeness(json_object, path)
-        for key, value in json_object.items():
+        for key, value_or_digit in json_object.items():
+            value = _to_flag(value_or_digit, key)
             field_path = (*path, Field(key))
             nested_names = value if isinstance(value, dict) else ()
             is_about_data = any(has_word_of(name, "drawn") for name in nested_names)
@@ -525,7 +526,11 @@ class ResponseValueSearch:
                 continue
             if isinstance(value, dict):
                 if self._maps_engines_to_words(key, value):
-                    self._add_value(field_path, value)
+                    completeness_by_engine = {
+                        engine: self._find_count_completeness({key: word}, path).get(key, word)
+                        for engine, word in value.items()
+                    }
+                    self._add_value(field_path, completeness_by_engine)
                 elif not self._add_keyed_rows(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
@@ -686,7 +691,7 @@ class ResponseValueSearch:
         rows = [
             ResponseRow(
                 record,
-                {key: _to_flag_or_text(field_value) for key, field_value in record.items()}
+                {key: _to_flag_or_text(field_value, key) for key, field_value in record.items()}
                 | self._find_count_completeness(record, path),
                 has_number,
                 self._inactive_engines,
@@ -852,8 +857,14 @@ def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[
             yield from (key for key, item in record.items() if key in engines and has_numbers(item))
 
 
-def _to_flag_or_text(value: Any) -> Any:
+def _to_flag(value: Any, key: str) -> Any:
+    """Return a boolean for 1 and 0 under a name such as ``is_paused``; other values unchanged."""
+    return value == 1 if type(value) is int and value in (0, 1) and is_flag_name(key) else value
+
+
+def _to_flag_or_text(value: Any, key: str) -> Any:
     """Return a text or boolean unchanged; for a list, its first text; for other values, None."""
+    value = _to_flag(value, key)
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) and not _is_number_text(value) else None
@@ -889,9 +900,9 @@ def _indicates_missing_number(
     is_measured_field = has_word_of(field_name, "place") or (
         not is_non_measure_key(number_field) and has_numbers(number_values)
     )
-    may_be_measured = all(_to_flag_or_text(number) is None for number in number_values) and not (
-        has_word_of(number_field, "lack_count", "place_lack", "due")
-    )
+    may_be_measured = all(
+        _to_flag_or_text(number, number_field) is None for number in number_values
+    ) and not (has_word_of(number_field, "lack_count", "place_lack", "due"))
     return (
         is_word_repeated
         and is_measured_field

@@ -42,6 +42,7 @@ from aatoolkit.profile.response_values import (
 from aatoolkit.sections.availability_rule import to_rule_word
 
 BOOLEAN_WORDS = {"true", "false"}
+_NOT_APPLICABLE = AVAILABILITY_BY_TERM["not_applicable"]
 _NUMBER_IN_TEXT_PATTERN = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Glossary = Mapping[str, str]
@@ -106,10 +107,7 @@ class WordMeanings:
             "available",
             "unavailable",
             "not_applicable",
-        } and any(
-            read_known_flag_availability(False, text) == AVAILABILITY_BY_TERM["not_applicable"]
-            for text in texts
-        )
+        } and any(read_known_flag_availability(False, text) == _NOT_APPLICABLE for text in texts)
         self._may_end = any(is_word_of(text, "done") for text in texts)
         ongoing_texts = {text for text in texts if has_word_of(text, "ongoing")}
         # `running` is no passing state if it can be `paused`, or be `running_with_errors`.
@@ -179,6 +177,8 @@ class WordMeanings:
         }
         if [*meaning_by_text] == ["false"] and read_flag_availability(self._key, True) == AVAILABLE:
             meaning_by_text["true"] = "available"
+        if [*meaning_by_text] == ["0"]:
+            meaning_by_text["*"] = "partial"
         are_all_incomplete = {*meaning_by_text.values()} == {"partial", "not_applicable"}
         is_unknown_flag = not (
             BOOLEAN_WORDS.isdisjoint(meaning_by_text) or has_word_of(self._key, "place")
@@ -207,7 +207,7 @@ class WordMeanings:
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in has_numbers_flags):
             return NO_MEANING  # how Protocol Buffers write that nothing is said
         if has_word_of(self._key, "waiting") and text in ("0", "*"):
-            return "partial" if text == "*" else NO_MEANING
+            return "partial" if text == "*" else "available"
         is_flag = text in BOOLEAN_WORDS
         means_missing = self._means_missing
         key_tokens = tokens(self._key)
@@ -237,13 +237,21 @@ class WordMeanings:
             is_flag
             and (flag_availability := read_flag_availability(self._key, text == "true")) is not None
         ):
-            return _find_term_of_availability(flag_availability)
+            # What an engine can show may not be measured.
+            is_support = read_flag_availability(self._key, False) == _NOT_APPLICABLE
+            return (
+                NO_MEANING
+                if text == "true" and is_support and not {*self._words_by_engine} <= {""}
+                else _find_term_of_availability(flag_availability)
+            )
         if (
             text == "false"
             and (flag_availability := read_flag_availability(self._key, True)) is not None
         ):
             # False under `isPartial` says that all is there, under `empty` only that something is.
             return "available" if flag_availability.status == Status.PARTIAL else NO_MEANING
+        if "{all}" in text and not states_missing_data(text):
+            return "available"
         is_negative_key = not self._may_be_note or has_word_of(self._key, "negation")
         if text == "true" and is_with_and_without_numbers and not is_negative_key:
             return NO_MEANING  # what an engine can show may be there, or not
@@ -395,7 +403,7 @@ def _split_by_word(response_value: ResponseValue) -> Iterator[ResponseValue]:
                 ),
                 "",
             )
-            word_text = (
+            word_text = to_rule_word(
                 compile_engine_name_pattern(name).sub("{engine}", item, count=1) if name else item
             )
             may_have_numbers = " " in word_text or TIMESTAMP_PATTERN.match(word_text)

@@ -221,7 +221,8 @@ class Rule:
         (('partial', 'otter'), ('not_run', None))
         """
         value_text = to_rule_word(value)
-        meaning = self.words.get(value_text, self.words.get(value_text.lower()))
+        flag_word = {"0": "false", "1": "true"}.get(value_text, value_text.lower())
+        meaning = self.words.get(value_text, self.words.get(flag_word))
         for word in self.words if meaning is None else ():
             word_pattern = _compile_word_pattern(word)
             if word_pattern and (match := word_pattern.fullmatch(value_text)):
@@ -251,6 +252,7 @@ A longer list is a row of data.
 """
 
 _COUNT_PATTERN = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
+_FULL_COUNT_PATTERN = re.compile(r"\b([1-9]\d*) (?:of|von|de|sur|di|van|av) \1\b")
 
 
 def parse_count(value: object) -> int | None:
@@ -361,14 +363,20 @@ def to_rule_word(value: object) -> str:
 
     >>> to_rule_word("23/30")
     'some'
+
+    In a sentence, such a pair of equal numbers becomes ``{all}``:
+
+    >>> to_rule_word("30 of 30 days and 5 of 6 engines")
+    '{all} days and 5 of 6 engines'
     """
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, str) and value.count("/") == 1:
         return to_completeness(*value.split("/")) or value
     return (
-        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    )
+        "null" if value is None else str(value).lower() if isinstance(value, bool)
+        else _FULL_COUNT_PATTERN.sub("{all}", str(value))
+    )  # fmt: skip
 
 
 def join_short_list(value: Any) -> Any:

@@ -304,6 +304,9 @@ def _find_rule_values(
         row_value = join_short_list(row_value)
         if isinstance(last_step, Entries) and isinstance(row_value, dict):
             for name, entry_value in row_value.items():
+                if rule.total:
+                    total = find_total(record, rule.total, response_scan.requested_days)
+                    entry_value = to_completeness(entry_value, total)
                 scope, entry_target = ("section", None) if rule.of == "section" else ("entry", name)
                 if rule.kind == "rows":
                     scope, entry_target = "part", target.rpartition(".")[0]

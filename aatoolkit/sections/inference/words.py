@@ -170,7 +170,7 @@ def is_flag_name(name: str) -> bool:
     (True, True, True)
     """
     words = split_name(name)
-    return _has_word_of(words, "^asks") or _has_word_of(words, "yes$")
+    return _has_word_of(words[:-1], "asks") or _has_word_of(words, "yes$")
 
 
 def is_id_name(name: str) -> bool:
