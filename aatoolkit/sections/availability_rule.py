@@ -57,7 +57,8 @@ class Rule:
         Maps each word of the service to a status or cause of this package, as in ``{"amber":
         "partial", True: "not_run", None: "pending"}``. A word with the meaning ``nothing`` is
         ignored. In a key, ``*`` stands for any text and ``{engine}`` for the name of an engine, as
-        in ``{"{engine}: late since *": "partial"}``.
+        in ``{"{engine}: late since *": "partial"}``. A count that reaches its total, such as ``30
+        of 30``, is read as ``{all}``, and 1 and 0 as true and false, if these are keys.
     of : {"engine", "field", "section"}, optional
         What each key of the object, or each row, is about. By default, keys are looked up among the
         known engines and fields.

@@ -424,15 +424,17 @@ def test_headings_of_many_columns_have_several_lines() -> None:
 
 def test_pictures_of_drafts_show_what_tells_rows_apart() -> None:
     prompts = [
-        {"prompt": f"which {page}?", "engine": engine, "runs": 30, "share": (7 * page + n) % 30 / 30}
+        {"prompt": f"which {page}?", "engine": engine, "runs": 30, "share": (7 * page + n) / 90}
         for page in range(9) for n, engine in enumerate(("gemini", "claude"))
     ]  # fmt: skip
     spec = proposed({"rows": prompts}, "found")["found"].main.aa.plot().spec
     assert (spec.kind, spec.title) == ("heatmap", "Share by prompt and engine")
     equal = pd.DataFrame({"page": [*"abc"], "hits": 7})
     assert equal.aa.plot().kind == "table"
-    pages = pd.DataFrame({"tone": ["TONE_GOOD", "TONE_BAD", "TONE_BAD"], "has_ads": [True, False, True],
-                          "prompt_ids": [1001, 1002, 1003]})  # fmt: skip
+    pages = pd.DataFrame(
+        {"tone": ["TONE_GOOD", "TONE_BAD", "TONE_BAD"], "has_ads": [True, False, True],
+         "prompt_ids": [1001, 1002, 1003]}
+    )  # fmt: skip
     finding = pages.aa.plot(x="tone", color="has_ads").finding
     assert "2 with ads, 1 without ads; BAD: with ads 1" in finding
     assert "1001" in pages[["prompt_ids"]].aa.plot().finding
