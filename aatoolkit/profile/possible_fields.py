@@ -24,7 +24,7 @@ from aatoolkit.availability.detect.words import (
     read_flag_availability,
 )
 from aatoolkit.availability.status import Status
-from aatoolkit.jsontree.paths import Field, format_path, parse_pattern
+from aatoolkit.jsontree.paths import Elements, Field, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.profile.response_values import (
     MAX_MESSAGE_OBJECTS,
@@ -48,7 +48,7 @@ from aatoolkit.profile.word_meanings import (
     is_glossary,
 )
 from aatoolkit.sections import registry
-from aatoolkit.sections.availability_rule import to_rule_word
+from aatoolkit.sections.availability_rule import EMPTY_LIST_WORD, to_rule_word
 from aatoolkit.sections.inference.draft_tables import DraftTable
 from aatoolkit.sections.section import is_on_path_of_rule
 
@@ -267,6 +267,10 @@ def find_possible_fields(
             is_message_field=is_message_field,
             is_count=bool(total_field),
         ).guess_meanings()
+        list_path = path[: path.index(Elements())] if Elements() in path else path
+        is_list = list_path != path or isinstance(current_value, list)
+        if is_list and has_word_of(list_field_names(list_path)[-1], "negation", "gaps"):
+            meaning_by_word[EMPTY_LIST_WORD] = "available"  # where nothing is listed
         informational_codes = {*filterfalse(states_missing_data, value_search.informational_codes)}
         meaning_by_word |= dict.fromkeys(informational_codes & meaning_by_word.keys(), NO_MEANING)
         is_in_gap_list = leads_into_gap_list(path)
@@ -387,9 +391,9 @@ def _are_similar(possible_field: PossibleStatusField, other_field: PossibleStatu
     other_parent_path, _, other_key = other_field.at.rpartition(".")
     is_same_parent = parent_path == other_parent_path != "" and not possible_field.total_field
     is_same_field = key == other_key != ""
-    words = possible_field.meaning_by_word.keys() - (
-        {"null"} if is_same_field else {"null", *BOOLEAN_WORDS}
-    )
+    words = possible_field.meaning_by_word.keys() - {
+        "null", EMPTY_LIST_WORD, *([] if is_same_field else BOOLEAN_WORDS)
+    }  # fmt: skip
     # A sentence explains the code beside it.
     is_sentence_beside_code = is_same_parent and any(" " in word for word in words)
     return is_sentence_beside_code or (

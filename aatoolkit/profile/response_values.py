@@ -287,7 +287,7 @@ class ResponseValueSearch:
         If the value is a count that has a total, return ``none``, ``some`` or ``full`` (how much of
         the total was counted) instead.
         """
-        value = find_value_at(response, path)
+        value = _find_tag(find_value_at(response, path))
         total_field = self.total_field_by_path.get(path)
         if not total_field:
             return value
@@ -533,6 +533,8 @@ class ResponseValueSearch:
                     self._add_value(field_path, completeness_by_engine)
                 elif not self._add_keyed_rows(value, field_path):
                     self._add_fields(value, field_path)
+                    if isinstance(tag := _find_tag(value), str):
+                        self._add_value(field_path, tag, self._has_numbers)
             elif isinstance(value, list):
                 header_paths = self._structure.header_by_row_path.values()
                 if all(path[: len(field_path)] != field_path for path in header_paths):
@@ -862,9 +864,15 @@ def _to_flag(value: Any, key: str) -> Any:
     return value == 1 if type(value) is int and value in (0, 1) and is_flag_name(key) else value
 
 
+def _find_tag(value: Any) -> Any:
+    """Return the key of an object such as ``{"Partial": {"days": 3}}``; other values unchanged."""
+    is_tagged = isinstance(value, dict) and [*map(type, value.values())] == [dict]
+    return next(iter(value)) if is_tagged else value
+
+
 def _to_flag_or_text(value: Any, key: str) -> Any:
     """Return a text or boolean unchanged; for a list, its first text; for other values, None."""
-    value = _to_flag(value, key)
+    value = _find_tag(_to_flag(value, key))
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) and not _is_number_text(value) else None

@@ -42,6 +42,7 @@ from aatoolkit.profile.response_values import (
 from aatoolkit.sections.availability_rule import to_rule_word
 
 BOOLEAN_WORDS = {"true", "false"}
+_MEANING_BY_COMPLETENESS = {"full": "available", "some": "partial", "none": "unavailable"}
 _NOT_APPLICABLE = AVAILABILITY_BY_TERM["not_applicable"]
 _NUMBER_IN_TEXT_PATTERN = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
@@ -208,6 +209,8 @@ class WordMeanings:
             return NO_MEANING  # how Protocol Buffers write that nothing is said
         if has_word_of(self._key, "waiting") and text in ("0", "*"):
             return "partial" if text == "*" else "available"
+        if self._is_count and text in _MEANING_BY_COMPLETENESS:
+            return _MEANING_BY_COMPLETENESS[text]
         is_flag = text in BOOLEAN_WORDS
         means_missing = self._means_missing
         key_tokens = tokens(self._key)

@@ -58,7 +58,9 @@ class Rule:
         "partial", True: "not_run", None: "pending"}``. A word with the meaning ``nothing`` is
         ignored. In a key, ``*`` stands for any text and ``{engine}`` for the name of an engine, as
         in ``{"{engine}: late since *": "partial"}``. A count that reaches its total, such as ``30
-        of 30``, is read as ``{all}``, and 1 and 0 as true and false, if these are keys.
+        of 30``, is read as ``{all}``, and 1 and 0 as true and false, if these are keys. The key
+        ``[]`` stands for an empty list of what is missing, beside numbers. An object whose only key
+        is a key of ``words``, such as ``{"Partial": {…}}``, is read as this key.
     of : {"engine", "field", "section"}, optional
         What each key of the object, or each row, is about. By default, keys are looked up among the
         known engines and fields.
@@ -203,7 +205,18 @@ class Rule:
         """Return the value at the path ``at``; None for null, `Ellipsis` if there is no path."""
         for field_name in self.steps:
             document = document.get(field_name, ...) if isinstance(document, dict) else ...
-        return document
+        return self.find_tag(document)
+
+    def find_tag(self, value: Any) -> Any:
+        """Return the key of an object with a single key that is in ``words``; else ``value``.
+
+        Examples
+        --------
+        >>> Rule(words={"Partial": "partial"}).find_tag({"Partial": {"missing_days": 3}})
+        'Partial'
+        """
+        is_tagged = isinstance(value, dict) and len(value) == 1 and self.words.keys() >= {*value}
+        return next(iter(value)) if is_tagged else value
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
         """Look a value up in ``words``; return its meaning, and the engine (AI assistant) in it.
@@ -287,6 +300,9 @@ def to_completeness(count_value: object, total_value: object) -> str | None:
         return None
     return "none" if count_value <= 0 else "full" if count_value >= total_value else "some"
 
+
+EMPTY_LIST_WORD = "[]"
+"""As a word of a `Rule`, this text stands for an empty list in a response that has numbers."""
 
 DAYS_PLACEHOLDER = "{days}"
 """As the ``total`` of a `Rule`, this text stands for the number of requested days."""

@@ -38,6 +38,7 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import (
+    EMPTY_LIST_WORD,
     REFERENCE_RULE,
     Rule,
     find_total,
@@ -267,7 +268,11 @@ def _find_rule_values(
             if name.lower() == rule.header:
                 yield RuleValue("section", None, header_value, f"header {rule.header}")
         return
-    *parent_steps, last_step = parse_pattern(rule.at)
+    *parent_steps, last_step = steps = parse_pattern(rule.at)
+    if EMPTY_LIST_WORD in rule.words and Elements() in steps:
+        list_vector = response_scan.vector.descend(steps[: steps.index(Elements())])
+        if [*list_vector.values] == [[]] and has_numbers(response_scan.document):
+            yield RuleValue("section", None, EMPTY_LIST_WORD, list_vector.path(0))
     row_vector = response_scan.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Elements) else parent_steps
     )
@@ -301,7 +306,7 @@ def _find_rule_values(
     for position, (row_value, record) in enumerate(zip(row_values, records, strict=True)):
         target = row_vector.path(position).removeprefix("$").removeprefix(".")
         path = value_vector.path(position) + index_suffix
-        row_value = join_short_list(row_value)
+        row_value = rule.find_tag(join_short_list(row_value))
         if isinstance(last_step, Entries) and isinstance(row_value, dict):
             for name, entry_value in row_value.items():
                 if rule.total:

@@ -353,6 +353,8 @@ def _find_ratios(
                 & (numerator_counts != denominator_counts)
                 & ~np.isnan(numerator_counts)
             )
+            if not proof_row_mask.any():
+                continue
             row_count = _find_distinct_rows(
                 proof_row_mask, rates, numerator_counts, denominator_counts
             ).shape[1]
