@@ -20,6 +20,7 @@ from aatoolkit._util.lexicon import (
     words_of,
 )
 from aatoolkit.availability.detect.words import (
+    AVAILABILITY_BY_TERM,
     echoes_request,
     find_engine_or_field,
     find_status_word,
@@ -28,6 +29,7 @@ from aatoolkit.availability.detect.words import (
     is_code_text,
     is_metadata_key,
     read_absence_code,
+    read_flag_availability,
 )
 from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
@@ -408,7 +410,10 @@ class ResponseValueSearch:
             and all(map(_NAME_OR_DAY_PATTERN.match, words))
             and not any(map(states_missing_data, words))
         )
-        if not (are_texts or is_status_name or engine_field) or (
+        is_connection_flag = False in words and (
+            read_flag_availability(field_name, False) == AVAILABILITY_BY_TERM["not_connected"]
+        )
+        if not (are_texts or is_status_name or engine_field or is_connection_flag) or (
             are_proper_names and not is_status_name
         ):
             return
@@ -483,10 +488,13 @@ class ResponseValueSearch:
             is_in_rows(path[:-1])
             or any(has_numbers(row.record) for row in chain.from_iterable(lists_of_rows))
         )
-        says_data_missing |= is_small_table and any(
-            states_missing_data(word) and is_code_text(word)
-            for word in words
-            if isinstance(word, str)
+        says_data_missing |= is_small_table and (
+            is_connection_flag
+            or any(
+                states_missing_data(word) and is_code_text(word)
+                for word in words
+                if isinstance(word, str)
+            )
         )
         if number_field is None and not (
             do_words_tell_numbers or is_part_of_total or says_data_missing
@@ -574,19 +582,24 @@ class ResponseValueSearch:
         ``path`` leads to the list.
         """
         row_path = (*path, Elements())
+        are_shares = matches_form(list_field_names(path)[-1], "completed_share") and all(
+            type(item) in (int, float) and 0 <= item <= 1 for item in items
+        )
+        states = [to_completeness(float(item), 1) for item in items] if are_shares else items
         engine_list_path = next(
             (
                 list_path
                 for list_path, engines in self._engines_by_list_path.items()
-                if _is_parallel_to_engines(items, engines)
+                if _is_parallel_to_engines(states, engines)
             ),
             None,
         )
         if engine_list_path is not None:
             engines = self._engines_by_list_path[engine_list_path]
+            self.total_field_by_path[row_path] = SHARE_TOTAL * are_shares
             self.engine_field_by_path[row_path] = format_path((*engine_list_path, Elements()))
-            for item, engine in zip(items, engines, strict=True):
-                self._add_value(row_path, item, self._is_measured_by_engine[engine], engine)
+            for state, engine in zip(states, engines, strict=True):
+                self._add_value(row_path, state, self._is_measured_by_engine[engine], engine)
             return
         header_path = self._structure.header_by_row_path.get(row_path)
         if header_path is None and (
@@ -840,8 +853,8 @@ def _is_parallel_to_engines(items: list[Any], engines: list[str]) -> bool:
         return False
     distinct_items = {item for item in items if item is not None}
     are_flags = {*map(type, distinct_items)} == {bool}
-    are_repeated_texts = {*map(type, distinct_items)} == {str} and 2 * len(distinct_items) <= len(
-        items
+    are_repeated_texts = {*map(type, distinct_items)} == {str} and (
+        2 * len(distinct_items) <= len(items) or distinct_items <= {"full", "some", "none"}
     )
     return len(items) == len(engines) == len({*engines}) > 1 and (are_flags or are_repeated_texts)
 
