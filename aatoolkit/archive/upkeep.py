@@ -472,32 +472,34 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
 def _replay_responses(snapshot: Snapshot, reading_options: ReadingOptions) -> list[TableProblem]:
     """Convert the responses to tables again; return a problem for each table that differs."""
     problems: list[TableProblem] = []
-    table_buffer = TableBuffer()
+    recomputed_tables = TableBuffer()
     for archived_response, derived_response in derive_tables(
         read_response_groups(snapshot), reading_options
     ):
         if derived_response.error is None:
-            table_buffer.add(archived_response, derived_response)
-        if len(table_buffer) > _RESPONSES_PER_BATCH:
-            problems += _find_different_tables(snapshot, table_buffer)
-            table_buffer = TableBuffer()
-    return [*problems, *_find_different_tables(snapshot, table_buffer)]
+            recomputed_tables.add(archived_response, derived_response)
+        if len(recomputed_tables) > _RESPONSES_PER_BATCH:
+            problems += _find_different_tables(snapshot, recomputed_tables)
+            recomputed_tables = TableBuffer()
+    return [*problems, *_find_different_tables(snapshot, recomputed_tables)]
 
 
-def _find_different_tables(snapshot: Snapshot, table_buffer: TableBuffer) -> Iterator[TableProblem]:
-    """Yield a problem for each stored table that lacks any of the rows in ``table_buffer``."""
-    for table_path in table_buffer.table_by_path:
-        derived_rows = table_buffer.table_rows(
+def _find_different_tables(
+    snapshot: Snapshot, recomputed_tables: TableBuffer
+) -> Iterator[TableProblem]:
+    """Yield a problem for each stored table that lacks any of the rows in ``recomputed_tables``."""
+    for table_path in recomputed_tables.table_by_path:
+        recomputed_rows = recomputed_tables.table_rows(
             table_path, load_stored_table(snapshot.store, table_path).schema()
         )
-        if derived_rows is None:
+        if recomputed_rows is None:
             continue
-        columns_sql = ", ".join(map(quote_name, derived_rows.column_names))
+        columns_sql = ", ".join(map(quote_name, recomputed_rows.column_names))
         difference_sql = (
             f"SELECT host FROM (SELECT {columns_sql} FROM derived EXCEPT ALL "
             f"SELECT {columns_sql} FROM stored SEMI JOIN derived USING (run, host))"
         )
-        hosts = snapshot.query(difference_sql, stored=table_path, derived=derived_rows)[
+        hosts = snapshot.query(difference_sql, stored=table_path, derived=recomputed_rows)[
             "host"
         ].to_pylist()
         if hosts:

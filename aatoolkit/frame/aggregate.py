@@ -78,7 +78,7 @@ class PlannedCells:
         """An array with the number of rows in each group that should have a number."""
         response_totals = self.plan.response_totals
         return self.groups.count(self.cells.is_applicable) + (
-            0 if response_totals is None else response_totals.absent_counts
+            0 if response_totals is None else response_totals.absent_response_counts
         )
 
     @cached_property
@@ -272,7 +272,7 @@ def _aggregate_column(
     has_quotient_rule = plan.rule.rule in ("ratio", "mean")
     has_number = used_counts > 0 if skip_missing or has_quotient_rule else is_complete
     if response_totals is not None and not skip_missing:
-        has_number = has_number & (response_totals.absent_counts == 0)
+        has_number = has_number & (response_totals.absent_response_counts == 0)
     aggregate_values, is_undefined = planned_cells.aggregate_by_group()
     has_number = has_number & ~is_undefined
     availability_codes, availabilities = groups.combine_availability(cells)
@@ -296,7 +296,7 @@ def _aggregate_column(
     has_further_reason = (
         lacks_value_by_group
         if response_totals is None
-        else lacks_value_by_group | (response_totals.absent_counts > 0)
+        else lacks_value_by_group | (response_totals.absent_response_counts > 0)
     )
     has_further_reason = has_further_reason | bool(planned_cells.absence_reasons)
     availability_count = len(availabilities)
@@ -304,17 +304,19 @@ def _aggregate_column(
         availability = availabilities[availability_codes[group_position]]
         if lacks_value_by_group[group_position]:
             missing_count = int(expected_counts[group_position] - used_counts[group_position])
-            row_count = int(expected_counts[group_position])
+            expected_row_count = int(expected_counts[group_position])
             verb = "has" if missing_count == 1 else "have"
-            missing_reason = f"{missing_count:,} of {row_count:,} rows {verb} no value"
+            missing_reason = f"{missing_count:,} of {expected_row_count:,} rows {verb} no value"
             availability = replace(
                 availability,
-                reason=missing_reason if missing_count < row_count else "no row has a value",
+                reason=missing_reason
+                if missing_count < expected_row_count
+                else "no row has a value",
             )
         added_availabilities = [*planned_cells.absence_reasons]
-        if response_totals is not None and response_totals.absent_counts[group_position]:
-            absent_count = response_totals.absent_counts[group_position]
-            response_count = response_totals.counts[group_position]
+        if response_totals is not None and response_totals.absent_response_counts[group_position]:
+            absent_count = response_totals.absent_response_counts[group_position]
+            response_count = response_totals.response_counts[group_position]
             missing_reason = f"{absent_count} of {response_count} responses have no row of it"
             added_availabilities.append(Availability(Status.UNKNOWN, Cause.NO_ROW, missing_reason))
         availability = combine([availability, *added_availabilities])

@@ -55,8 +55,8 @@ class ResponseTotals:
     # Pairs of a group and a row whose total is added to the group, as two arrays.
     group_of_total: IntArray
     row_of_total: IntArray
-    absent_counts: IntArray  # for each group, the number of responses without a row in it
-    counts: IntArray  # for each group, the number of responses
+    absent_response_counts: IntArray  # for each group, the number of responses without a row in it
+    response_counts: IntArray  # for each group, the number of responses
 
     def find_used_totals(self, has_number: Mask, groups: Groups) -> tuple[IntArray, IntArray]:
         """Find the totals to add up in each group; return pairs of a group and a row as two arrays.
@@ -453,20 +453,22 @@ class _Planner:
         ).groupby(response_of_row)
         if (counts_by_response[denominator].nunique(dropna=False) != 1).any():
             return None
-        _, first_rows = np.unique(response_of_row, return_index=True)
-        if len(groups) * len(first_rows) > _MAX_GROUP_ROW_PAIRS:
+        _, first_row_positions = np.unique(response_of_row, return_index=True)
+        if len(groups) * len(first_row_positions) > _MAX_GROUP_ROW_PAIRS:
             return None
-        key_rows = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
-        response_rows = frame[grouped_keys].iloc[first_rows].assign(_row=first_rows)
-        group_row_pairs = key_rows.merge(
-            response_rows, how="inner" if grouped_keys else "cross", on=grouped_keys or None
+        group_keys = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
+        first_row_keys = (
+            frame[grouped_keys].iloc[first_row_positions].assign(_row=first_row_positions)
+        )
+        group_row_pairs = group_keys.merge(
+            first_row_keys, how="inner" if grouped_keys else "cross", on=grouped_keys or None
         )
         group_ids, row_positions = (
             group_row_pairs[column_name].to_numpy(np.int64) for column_name in ("_group", "_row")
         )
         has_row_in_group = np.isin(
-            group_ids * len(first_rows) + response_of_row[row_positions],
-            groups.row_codes * len(first_rows) + response_of_row,
+            group_ids * len(first_row_positions) + response_of_row[row_positions],
+            groups.row_codes * len(first_row_positions) + response_of_row,
         )
         # A response whose counts add up to its total has no further rows.
         has_share_column = any(

@@ -266,15 +266,15 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> CellStat
         index=frame.index,
     ).astype("string")
     availability_codes = status_texts.groupby(list(status_texts), dropna=False).ngroup()
-    distinct_status_rows = (
+    distinct_status_texts = (
         status_texts.assign(code=availability_codes)
         .drop_duplicates("code")
         .sort_values("code")
         .astype(object)
     )
     availabilities = []
-    for status, cause, reason, _ in distinct_status_rows.where(
-        distinct_status_rows.notna(), None
+    for status, cause, reason, _ in distinct_status_texts.where(
+        distinct_status_texts.notna(), None
     ).itertuples(index=False):
         cause = Cause(cause) if cause in {*Cause} else None
         availabilities.append(Availability(Status(status or Status.AVAILABLE), cause, reason))

@@ -248,7 +248,9 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
     time_columns = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
     time_columns = [name for name in time_columns if name in metadata.key] or time_columns
     days_hint = (
-        _days_hint(metadata.columns[time_columns[0]].declared_name or "") if time_columns else None
+        _make_daily_tables_hint(metadata.columns[time_columns[0]].declared_name or "")
+        if time_columns
+        else None
     )
     if len(time_columns) != 1 or days_hint is not None:
         need_text = (
@@ -274,7 +276,7 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
     )
 
 
-def _days_hint(declared_name: str) -> str | None:
+def _make_daily_tables_hint(declared_name: str) -> str | None:
     """Return a hint on tables with daily counts, if a datetime column does not date the counts.
 
     For example, the day on which a prompt was created does not date its answers. The result is None
@@ -284,11 +286,11 @@ def _days_hint(declared_name: str) -> str | None:
     table = find_table(table_name)
     if table is None or column_name in table.key:
         return None
-    has_totals = any(
+    has_count_columns = any(
         column.unit in (COUNT, REQUESTS) and column.aggregate.rule == "sum"
         for column in table.columns
     )
-    return " (overview_trend and crawl_timeseries have days)" if has_totals else None
+    return " (overview_trend and crawl_timeseries have days)" if has_count_columns else None
 
 
 def find_partial_periods(

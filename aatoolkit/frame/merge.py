@@ -393,10 +393,10 @@ def _find_matching_columns(
     for name, column in declared_columns.items():
         if name in matching_columns or name in empty_columns or name not in frame.columns:
             continue
-        filled_rows = frame[frame[name].notna()]
-        fingerprint_check = FingerprintCheck(filled_rows, fingerprint, other_metadata.key)
-        if len(filled_rows) and fingerprint_check.change_reason(name) is None:
-            missing_count = len(frame) - len(filled_rows)
+        rows_with_value = frame[frame[name].notna()]
+        fingerprint_check = FingerprintCheck(rows_with_value, fingerprint, other_metadata.key)
+        if len(rows_with_value) and fingerprint_check.change_reason(name) is None:
+            missing_count = len(frame) - len(rows_with_value)
             matching_columns[name] = with_unmatched_rows(
                 column, no_match_availability(missing_count, len(frame))
             )

@@ -1,9 +1,11 @@
-"""`ColumnMetadata` of one column, `Source` of one response, and `RowAvailability` of rows.
+"""Metadata of columns: what a column is, and whether it and each of its rows could be measured.
 
-An `Availability` says whether data were measured, and why not. A `Statement` is the availability of
-some rows, such as those of one engine, which are selected by conditions. If several statements
-apply to a row, the one with the most conditions is used. A row without a statement has the
-availability of its column.
+`ColumnMetadata` describes a column. It has an `Availability`, which says whether the column was
+measured, and if not, why. It may also have `Statement` objects: each has conditions that select
+some rows, such as those of one engine, and the `Availability` of these rows. `RowAvailability`
+finds the `Availability` of each row: that of the statement that applies to the row, or that of the
+column if none applies. If several apply, those with fewer conditions than another are ignored.
+`Source` describes the response that the data came from.
 """
 
 from __future__ import annotations
@@ -155,8 +157,8 @@ def with_failed_responses(
 class RowAvailability:
     """Finds the availability of each row of a DataFrame, from statements about certain rows.
 
-    ``arrays`` has the arrays of the columns by name. Only ``unchanged_columns`` are used to
-    find the rows that a statement is about.
+    ``array_by_column`` has the values of each column. Only the columns in ``unchanged_columns``
+    are used to find the rows that a statement is about.
     """
 
     def __init__(

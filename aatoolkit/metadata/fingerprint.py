@@ -354,7 +354,7 @@ class RowMatch(NamedTuple):
     """The hashes of the rows that were read."""
     positions: Positions
     """For each row of the frame, its position among the rows that were read; -1 for a new row."""
-    is_by_key: bool
+    is_matched_by_key: bool
     """Whether rows were matched by key, and not by index label."""
 
     @property
@@ -406,11 +406,11 @@ class FingerprintCheck:
             self._match_attempts if fingerprint.is_complete else ()
         ):
             if not (row_match.original_row_hashes.is_unique and row_match.match_mask.all()) or (
-                has_moved_rows and not row_match.is_by_key
+                has_moved_rows and not row_match.is_matched_by_key
             ):
                 continue
             unchanged_columns = {*self._shared_names} - changed_columns | (
-                {*self._key_names} if row_match.is_by_key else set()
+                {*self._key_names} if row_match.is_matched_by_key else set()
             )
             if best_match is None or len(unchanged_columns) > len(best_match[1]):
                 best_match = row_match.positions, unchanged_columns
@@ -621,7 +621,9 @@ class FingerprintCheck:
             *_hash_labels(self._index),
             *map(self._hash_column, fingerprint.label_columns),
         ]
-        row_match = self._match_rows(level_hash_arrays, fingerprint.label_index, is_by_key=False)
+        row_match = self._match_rows(
+            level_hash_arrays, fingerprint.label_index, is_matched_by_key=False
+        )
         return row_match if is_sampled_range or self._has_enough_matches(row_match) else None
 
     def _match_by_key(self) -> RowMatch | None:
@@ -634,17 +636,22 @@ class FingerprintCheck:
             return None
         column_hash_arrays = [self._hash_column(name) for name in self._key_names]
         row_match = self._match_rows(
-            column_hash_arrays, self._fingerprint.key_index, is_by_key=True
+            column_hash_arrays, self._fingerprint.key_index, is_matched_by_key=True
         )
         return row_match if self._has_enough_matches(row_match) else None
 
     def _match_rows(
-        self, column_hash_arrays: list[Hashes], original_row_hashes: pd.Index, *, is_by_key: bool
+        self,
+        column_hash_arrays: list[Hashes],
+        original_row_hashes: pd.Index,
+        *,
+        is_matched_by_key: bool,
     ) -> RowMatch:
         """Find, by a hash of the row, the position that each row had when it was read.
 
-        The hash of a row is combined from ``column_hash_arrays``, which has the hashes of its index
-        labels or of its key columns, as one array per level or column. It is looked up among the
+        The result has an array of these positions, with -1 for a row that was not read. The hash of
+        a row is combined from ``column_hash_arrays``: one array of hashes per key column if
+        ``is_matched_by_key`` is true, else one per level of the index. It is looked up among the
         hashes in ``original_row_hashes``.
         """
         row_hashes = combine_to_row_hashes(column_hash_arrays, self._fingerprint.is_sample)
@@ -652,7 +659,7 @@ class FingerprintCheck:
             row_hashes,
             original_row_hashes,
             find_positions(row_hashes, original_row_hashes),
-            is_by_key,
+            is_matched_by_key,
         )
 
     def _has_enough_matches(self, row_match: RowMatch) -> bool:

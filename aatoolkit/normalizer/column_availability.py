@@ -206,7 +206,7 @@ class TableAvailability:
         return {
             format_json_path(parse_target(signal.target or "")): signal.availability
             for signal in self._narrow_signals
-            if find_target_coverage(signal.target or "", column.pattern) == "some"
+            if find_path_coverage(signal.target or "", column.pattern) == "some"
         }
 
     def _find_availability(self, column: Column) -> Availability:
@@ -216,7 +216,7 @@ class TableAvailability:
             for signal in self._narrow_signals
             if signal.scope == "field"
             and not signal.rows
-            and find_target_coverage(signal.target or "", column.pattern) == "all"
+            and find_path_coverage(signal.target or "", column.pattern) == "all"
         )
         # The narrowest statement counts.
         return (
@@ -236,7 +236,7 @@ class TableAvailability:
         for signal in self._signals:
             is_about_column = signal.scope in ("engine", "section") or (
                 signal.scope == "field"
-                and find_target_coverage(signal.target or "", column.pattern) == "all"
+                and find_path_coverage(signal.target or "", column.pattern) == "all"
             )
             if not signal.rows or not is_about_column:
                 continue
@@ -302,10 +302,10 @@ class TableAvailability:
         Each item of the list is a tuple of conditions, all of which a row must meet. The list is
         empty if there are no such conditions.
         """
-        key_names = self._table.key
+        key_columns = self._table.key
         key_column_texts = [
-            [None if value is None else as_text(value) for value in self._get_values(name)]
-            for name in key_names
+            [None if value is None else as_text(value) for value in self._get_values(key_column)]
+            for key_column in key_columns
         ]
         row_keys = [*zip(*key_column_texts, strict=True)]
         if (
@@ -314,22 +314,25 @@ class TableAvailability:
             or any(None in row_keys[row_number] for row_number in row_numbers)
         ):
             return []
-        for name, key_values in zip(key_names, key_column_texts, strict=True):
-            selected_values = dict.fromkeys(key_values[row_number] for row_number in row_numbers)
+        for key_column, key_texts in zip(key_columns, key_column_texts, strict=True):
+            selected_texts = dict.fromkeys(key_texts[row_number] for row_number in row_numbers)
             if [
-                row_number
-                for row_number, value in enumerate(key_values)
-                if value in selected_values
+                row_number for row_number, value in enumerate(key_texts) if value in selected_texts
             ] == row_numbers:
-                return [(Condition(name, "in", tuple(selected_values)),)]  # type: ignore[arg-type]
-        selected_keys = dict.fromkeys(row_keys[row_number] for row_number in row_numbers)
+                return [(Condition(key_column, "in", tuple(selected_texts)),)]  # type: ignore[arg-type]
+        selected_row_keys = dict.fromkeys(row_keys[row_number] for row_number in row_numbers)
         if [
-            row_number for row_number, key in enumerate(row_keys) if key in selected_keys
+            row_number
+            for row_number, row_key in enumerate(row_keys)
+            if row_key in selected_row_keys
         ] != row_numbers:
             return []
         return [
-            tuple(Condition(name, "in", (text,)) for name, text in zip(key_names, key, strict=True))
-            for key in selected_keys
+            tuple(
+                Condition(key_column, "in", (text,))
+                for key_column, text in zip(key_columns, row_key, strict=True)
+            )
+            for row_key in selected_row_keys
         ]
 
 
@@ -410,7 +413,7 @@ def find_narrowest_path(
 
 @lru_cache(maxsize=4096)
 def parse_target(target: str) -> Steps:
-    """Parse a JSON path to a tuple of steps; a text that is not a path is taken as a field name.
+    """Parse a JSON path to a tuple of steps; any other text is taken as the name of a field.
 
     Examples
     --------
@@ -424,18 +427,19 @@ def parse_target(target: str) -> Steps:
 
 
 @lru_cache(maxsize=4096)
-def find_target_coverage(target: str, pattern: str) -> str | None:
+def find_path_coverage(path: str, column_pattern: str) -> str | None:
     """Return whether a path leads to ``"all"`` or ``"some"`` values of a column; None if to none.
 
-    ``target`` is the path, and ``pattern`` the path of all values of the column.
+    ``path`` may also be the name of a field. ``column_pattern`` is the path that stands for all
+    values of the column.
 
     Examples
     --------
-    >>> [find_target_coverage(path, "domains[].rank") for path in ("domains[].rank", "domains[0]")]
+    >>> [find_path_coverage(path, "domains[].rank") for path in ("domains[].rank", "domains[0]")]
     ['all', 'some']
     """
-    steps = parse_target(target)
-    column_steps = parse_path(pattern)
+    steps = parse_target(path)
+    column_steps = parse_path(column_pattern)
     # A single name means all fields of this name, and the fields inside them.
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
         return "all"

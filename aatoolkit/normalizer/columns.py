@@ -161,12 +161,12 @@ class BuiltTable:
     ) -> None:
         """Convert one column; values that do not fit its dtype become missing.
 
-        These values are recorded in ``drift_report``. ``row_index`` has for each row the position
-        of its value in ``vector``.
+        These values are recorded in ``drift_report``. ``vector`` has all values of the response at
+        the path of the column, and ``row_index`` has for each row the position of its value there.
         """
 
-        def select_table_positions(vector_positions: Sequence[int]) -> RowIndex:
-            """Return those positions in ``vector`` that belong to rows of the table."""
+        def keep_positions_of_table_rows(vector_positions: Sequence[int]) -> RowIndex:
+            """Return those of ``vector_positions`` whose value in ``vector`` is in a table row."""
             positions_array = np.asarray(vector_positions, np.int64)
             return (
                 positions_array[np.isin(positions_array, row_index)]
@@ -174,20 +174,22 @@ class BuiltTable:
                 else positions_array
             )
 
-        year_or_day = None
+        value_with_year = None
         if column.year is not None:
-            years_or_days = self.table_rows.get_values(column.year)[0].values
-            year_or_day = next((value for value in years_or_days if value is not MISSING), None)
-        parsed_column = parse_values(vector.values, column, year_or_day)
+            values_with_year = self.table_rows.get_values(column.year)[0].values
+            value_with_year = next(
+                (value for value in values_with_year if value is not MISSING), None
+            )
+        parsed_column = parse_values(vector.values, column, value_with_year)
         drift_report.add_extra(
-            vector, select_table_positions(parsed_column.missing_positions), "missing"
+            vector, keep_positions_of_table_rows(parsed_column.missing_positions), "missing"
         )
         # The availability of the column stays as the response states it: a value of a wrong type,
         # as "12" for 12, may well have been measured. Its cell is missing, as if it were null, and
         # so is a sum over it.
         drift_report.add_extra(
             vector,
-            select_table_positions(parsed_column.invalid_positions),
+            keep_positions_of_table_rows(parsed_column.invalid_positions),
             "wrong type",
             column.pattern,
         )
@@ -218,7 +220,7 @@ class BuiltTable:
                     position for position, value in enumerate(vector.values) if value in new_levels
                 ]
                 drift_report.add_extra(
-                    vector, select_table_positions(new_level_positions), "new level"
+                    vector, keep_positions_of_table_rows(new_level_positions), "new level"
                 )
             elif new_levels:  # undeclared levels come last
                 encoded_array = encode_categories(column_array, column, new_levels)

@@ -71,7 +71,7 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     StoreError
         If the tables have problems, or the folder has other Parquet files. Then nothing is written.
     """
-    converted_tables = _convert_tables(tables)
+    converted_tables = _convert_tables_to_schema(tables)
     _load_database(converted_tables).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ class Store:
         StoreError
             If the tables have problems.
         """
-        return cls(_load_database(_convert_tables(tables)))
+        return cls(_load_database(_convert_tables_to_schema(tables)))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
@@ -222,28 +222,30 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
             problems.append(f"{path.name}: the file cannot be read as Parquet: {error}")
     if problems:
         raise StoreError(problems)
-    return _convert_tables(table_by_name)
+    return _convert_tables_to_schema(table_by_name)
 
 
-def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
+def _convert_tables_to_schema(table_by_name: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     """Convert tables to the columns and types of the schema; raise `StoreError` if they do not fit.
 
     Optional columns that a table lacks are added, with nulls.
     """
     problems = []
-    if "projects" not in tables:
+    if "projects" not in table_by_name:
         problems.append("projects.host: the table is missing; a store has at least its projects")
-    converted_tables = {}
-    for name, table in tables.items():
-        if name not in TABLES:
-            problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")
+    converted_table_by_name = {}
+    for table_name, table in table_by_name.items():
+        if table_name not in TABLES:
+            problems.append(
+                f"{table_name}: the store has no such table; it has {', '.join(TABLES)}"
+            )
             continue
-        declared_table = TABLES[name]
+        declared_table = TABLES[table_name]
         input_column_names = [
             str(column) for column in getattr(table, "column_names", table.columns)
         ]
         problems += [
-            f"{name}.{column}: the table has no such column; "
+            f"{table_name}.{column}: the table has no such column; "
             f"it has {', '.join(declared_table.column_names)}"
             for column in input_column_names
             if column not in declared_table.column_names
@@ -257,11 +259,13 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
                 elif column.is_required:
                     raise ValueError("the required column is missing")
             except (ValueError, OverflowError, pa.ArrowException) as error:
-                problems.append(f"{name}.{column.name}: {error}")
-        converted_tables[name] = pa.table(converted_columns, schema=declared_table.arrow_schema)
+                problems.append(f"{table_name}.{column.name}: {error}")
+        converted_table_by_name[table_name] = pa.table(
+            converted_columns, schema=declared_table.arrow_schema
+        )
     if problems:
         raise StoreError(problems)
-    return converted_tables
+    return converted_table_by_name
 
 
 def _convert_column(column: StoreColumn, values: Any) -> Any:

@@ -337,7 +337,11 @@ class GroupSums:
         return take(values, self.group_of_cluster)
 
     def _trace(self, values: Any, sums: FloatArray, operation: str) -> Any:
-        """Return ``sums``, as a `TracedValue` with ``operation`` if ``values`` are one."""
+        """Return ``sums``; if ``values`` is a `TracedValue`, as a `TracedValue` with ``operation``.
+
+        ``values`` are the numbers that were added up or counted, and ``sums`` has one number per
+        group.
+        """
         if not isinstance(values, TracedValue):
             return sums
         return TracedValue(

@@ -565,7 +565,7 @@ def slope_within_prompts(periods: Sequence[PromptDays], days_between: Any) -> Gr
 
 
 def _reason_to_doubt(
-    differences: Sequence[DiffInDiff],
+    diff_in_diffs: Sequence[DiffInDiff],
     p_values: Sequence[float],
     group_prompt_days: Sequence[PromptDays],
     cluster: str,
@@ -574,27 +574,31 @@ def _reason_to_doubt(
 ) -> str:
     """Return why an effect is doubtful, e.g. as the groups differed before; "" if it is not.
 
-    ``differences`` has the effect, followed by its checks: the changes of the days before the
+    ``diff_in_diffs`` has the effect, followed by its checks: the changes of the days before the
     action. ``p_values`` has the p-value of each.
     """
-    effect_difference, *check_differences = differences
+    effect_diff_in_diff, *check_diff_in_diffs = diff_in_diffs
     failed_checks = [
-        check_difference.kind
+        check_diff_in_diff.kind
         + (
-            f" of {check_difference.first_day_after:%Y-%m-%d}"
-            if check_difference.first_day_after is not None
+            f" of {check_diff_in_diff.first_day_after:%Y-%m-%d}"
+            if check_diff_in_diff.first_day_after is not None
             else ""
         )
-        for check_difference, p in zip(check_differences, p_values[1:], strict=True)
+        for check_diff_in_diff, p in zip(check_diff_in_diffs, p_values[1:], strict=True)
         if p < 1 - level
     ]
     if failed_checks:
         return f"the groups differed before already ({', '.join(failed_checks)})"
-    if not check_differences or not p_values[0] < 1 - level:
+    if not check_diff_in_diffs or not p_values[0] < 1 - level:
         return ""
     # The difference of the trends within both periods, from the middle of one to the other.
-    all_days = np.unique(np.concatenate([prompt_days.days for prompt_days in group_prompt_days]))
-    days_between = float(all_days[all_days >= 0].mean() - all_days[all_days < 0].mean())
+    distinct_days = np.unique(
+        np.concatenate([prompt_days.days for prompt_days in group_prompt_days])
+    )
+    days_between = float(
+        distinct_days[distinct_days >= 0].mean() - distinct_days[distinct_days < 0].mean()
+    )
     periods = [
         (prompt_days.select(prompt_days.days < 0), prompt_days.select(prompt_days.days >= 0))
         for prompt_days in group_prompt_days
@@ -602,11 +606,11 @@ def _reason_to_doubt(
     group_slopes = [
         slope_within_prompts(period_prompt_days, days_between) for period_prompt_days in periods
     ]
-    trend_difference = _difference_of_groups("trend", None, group_slopes, level).change
-    standard_error = np.hypot(effect_difference.change.error, trend_difference.error)
-    df = min(effect_difference.change.df, trend_difference.df)
-    effect_change = effect_difference.change.value
-    change_by_trend = trend_difference.value
+    trend_change = _difference_of_groups("trend", None, group_slopes, level).change
+    standard_error = np.hypot(effect_diff_in_diff.change.error, trend_change.error)
+    df = min(effect_diff_in_diff.change.df, trend_change.df)
+    effect_change = effect_diff_in_diff.change.value
+    change_by_trend = trend_change.value
     excess_over_trend = (effect_change - change_by_trend) * np.sign(effect_change)
     if (
         not np.isfinite(standard_error)

@@ -85,20 +85,20 @@ class StudyDiff:
             return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
         changes_by_kind = [*self.changes.groupby("kind", sort=False)]
         counts_text = ", ".join(
-            counted(len(kind_changes), str(kind).replace("availability", "state"))
-            for kind, kind_changes in changes_by_kind
+            counted(len(changes_of_kind), str(kind).replace("availability", "state"))
+            for kind, changes_of_kind in changes_by_kind
         )
         message_lines = [
             f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts_text}>"
         ]
-        for kind, kind_changes in changes_by_kind:
+        for kind, changes_of_kind in changes_by_kind:
             message_lines += [
-                f"  {kind}: {sentence}" for sentence in make_difference_sentences(kind_changes)
+                f"  {kind}: {sentence}" for sentence in make_difference_sentences(changes_of_kind)
             ]
-            if len(kind_changes) > MAX_LISTED_DIFFERENCES:
+            if len(changes_of_kind) > MAX_LISTED_DIFFERENCES:
                 message_lines.append(
-                    f"  {kind}: {len(kind_changes) - MAX_LISTED_DIFFERENCES:,} more; .changes has "
-                    "all"
+                    f"  {kind}: {len(changes_of_kind) - MAX_LISTED_DIFFERENCES:,} more; "
+                    ".changes has all"
                 )
         return "\n".join(message_lines)
 

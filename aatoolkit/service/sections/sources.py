@@ -445,7 +445,7 @@ def fanouts(observations: Observations) -> SectionResponse:
         "terms": [],
         "engineSupport": observations.fetch_rows(_FANOUT_EXPOSURE_SQL),
     }
-    availability = _find_fanouts_availability(observations)
+    availability = _find_query_fanout_availability(observations)
     if availability.status not in ("available", "partial"):
         return SectionResponse(body, availability)
     body["totals"] = observations.fetch_row(_FANOUT_TOTALS_SQL)
@@ -458,7 +458,7 @@ def fanouts(observations: Observations) -> SectionResponse:
     return SectionResponse(body, replace(availability, sample_count=answer_count))
 
 
-def _find_fanouts_availability(observations: Observations) -> SectionAvailability:
+def _find_query_fanout_availability(observations: Observations) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``fanouts``.
 
     It names the engines (AI assistants) that hide their search queries.

@@ -27,7 +27,7 @@ from aatoolkit.normalizer.column_availability import (
     DENIED_REASON,
     ENGINE_LIST_RULE,
     find_narrowest_path,
-    find_target_coverage,
+    find_path_coverage,
     parse_target,
 )
 from aatoolkit.normalizer.tables import Tables
@@ -233,7 +233,7 @@ class _ColumnCells:
             extent = (
                 "all"
                 if covers_all_rows
-                else find_target_coverage(signal.target or "", self.declaration.pattern)
+                else find_path_coverage(signal.target or "", self.declaration.pattern)
             )
             if extent and signal.rule != ENGINE_LIST_RULE:
                 self.signals.append((signal, extent))
@@ -527,7 +527,7 @@ def _explain_cells_at_path(
         for column in built_table.table.columns:
             if (
                 path != "$"
-                and find_target_coverage(path.removesuffix(KEY_MARKER), column.pattern) is None
+                and find_path_coverage(path.removesuffix(KEY_MARKER), column.pattern) is None
             ):
                 continue
             for position in range(len(table_cells.frame)):

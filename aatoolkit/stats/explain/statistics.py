@@ -183,7 +183,7 @@ class Tracer:
         explain_cell = self._frames[id(frame)][1]
 
         def explain_column(column: str, row_positions: Iterable[int]) -> tuple[Explanation, ...]:
-            cell_keys = [(id(frame), column, int(row)) for row in row_positions]
+            cell_keys = [(id(frame), column, int(row_position)) for row_position in row_positions]
             unexplained_keys = [cell_key for cell_key in cell_keys if cell_key not in self._cells]
             if len(self._cells) + len(unexplained_keys) > _MAX_CELLS:
                 return ()
