@@ -342,7 +342,7 @@ def _shuffle_days(day_count: int) -> IntArray:
 
 
 def _find_change_points(
-    y: FloatArray, n: FloatArray, level: float, distribution: str
+    y: FloatArray, n: FloatArray, confidence_level: float, distribution: str
 ) -> tuple[list[int], float, float]:
     """Return the first day of each new segment, the p-value of "no change", and the dispersion.
 
@@ -367,9 +367,9 @@ def _find_change_points(
     ]
     series_ranks = np.minimum(*ranks_by_split_count)
     p = int((series_ranks <= series_ranks[0]).sum()) / len(series_ranks)
-    if p > 1 - level:
+    if p > 1 - confidence_level:
         return [], p, 1.0
-    gain_quantile = float(np.quantile(one_split_gains[1:], level))
+    gain_quantile = float(np.quantile(one_split_gains[1:], confidence_level))
     tested_split_count = 2 if ranks_by_split_count[1][0] < ranks_by_split_count[0][0] else 1
     change_points: list[int] = []
     deviance = float(_deviance(y.sum(), n.sum(), distribution))
@@ -432,7 +432,7 @@ def _day_interval(
     segment_start: int,
     segment_end: int,
     dispersion: float,
-    level: float,
+    confidence_level: float,
     distribution: str,
 ) -> tuple[int, int]:
     """Return the first and the last day of a credible interval for the day of a change point.
@@ -458,7 +458,8 @@ def _day_interval(
     likely_days = ranked_days[
         : int(
             np.searchsorted(
-                np.cumsum(posterior_weights[ranked_days]) / posterior_weights.sum(), level
+                np.cumsum(posterior_weights[ranked_days]) / posterior_weights.sum(),
+                confidence_level,
             )
         )
         + 1

@@ -60,10 +60,10 @@ class Stage:
 
 
 def funnel(
-    dataset: Mapping[str, Any], error_by_section: Mapping[str, object], level: float
+    dataset: Mapping[str, Any], error_by_section: Mapping[str, object], confidence_level: float
 ) -> pd.DataFrame:
     """Count how often each page was crawled, cited and so on; see ``Dataset.funnel``."""
-    check_level(level)
+    check_level(confidence_level)
     table_by_section = {}
     reason_by_section = {}
     # Stages that one section alone counts come first: they tell which of its tables to take.
@@ -93,7 +93,7 @@ def funnel(
                     section_name, f"has no table of {stage_fields['noun']} by page"
                 )
     return funnel_from_tables(
-        [*table_by_section.values()], [*table_by_section], reason_by_section, level
+        [*table_by_section.values()], [*table_by_section], reason_by_section, confidence_level
     )
 
 

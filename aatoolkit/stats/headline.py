@@ -223,7 +223,7 @@ def _compare_for_question(
     table_by_role: TableByRole,
     question: ComparisonQuestion,
     has_earlier_tables: bool,
-    level: float,
+    confidence_level: float,
     design_effect: tuple[Any, Any],
     frame_names: Sequence[str],
 ) -> list[ComparedRow] | str:
@@ -268,9 +268,9 @@ def _compare_for_question(
     try:
         compared_rows = [
             *compare_measure(
-                current_frame, baseline_frame, measure, (by,) if by else (), None, cluster, level,
-                rules, frame_names, design_effect if is_total else INDEPENDENT_DESIGN_EFFECT,
-                prompt_column,
+                current_frame, baseline_frame, measure, (by,) if by else (), None, cluster,
+                confidence_level, rules, frame_names,
+                design_effect if is_total else INDEPENDENT_DESIGN_EFFECT, prompt_column,
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:

@@ -508,9 +508,9 @@ def normal_quantile(probability: float) -> float:
     return _NORMAL_DIST.inv_cdf(probability)
 
 
-def confidence_quantile(level: float) -> Any:
+def confidence_quantile(confidence_level: float) -> Any:
     """Return the normal quantile of a two-sided interval, such as 1.96 for the level 0.95."""
-    return normal_quantile((1 + trace_setting("level", level)) / 2)
+    return normal_quantile((1 + trace_setting("level", confidence_level)) / 2)
 
 
 @traceable
