@@ -265,12 +265,12 @@ def _aggregate_column(
     plan = planned_cells.plan
     groups = planned_cells.groups
     cells = planned_cells.cells
-    used_counts = groups.count(cells.has_number)
-    expected_counts = planned_cells.expected_row_counts
+    used_row_counts = groups.count(cells.has_number)
+    expected_row_counts = planned_cells.expected_row_counts
     response_totals = plan.response_totals
-    is_complete = (expected_counts > 0) & (used_counts == expected_counts)
+    is_complete = (expected_row_counts > 0) & (used_row_counts == expected_row_counts)
     has_quotient_rule = plan.rule.rule in ("ratio", "mean")
-    has_number = used_counts > 0 if skip_missing or has_quotient_rule else is_complete
+    has_number = used_row_counts > 0 if skip_missing or has_quotient_rule else is_complete
     if response_totals is not None and not skip_missing:
         has_number = has_number & (response_totals.absent_response_counts == 0)
     aggregate_values, is_undefined = planned_cells.aggregate_by_group()
@@ -284,7 +284,7 @@ def _aggregate_column(
         for availability in availabilities
     ]
     availability_codes = np.where(
-        used_counts > 0, availability_codes, availability_codes + len(availabilities)
+        used_row_counts > 0, availability_codes, availability_codes + len(availabilities)
     )
     availabilities = [*availabilities, *unused_availabilities]
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
@@ -303,8 +303,10 @@ def _aggregate_column(
     for group_position in sorted({*np.flatnonzero(has_further_reason).tolist(), *partial_periods}):
         availability = availabilities[availability_codes[group_position]]
         if lacks_value_by_group[group_position]:
-            missing_count = int(expected_counts[group_position] - used_counts[group_position])
-            expected_row_count = int(expected_counts[group_position])
+            missing_count = int(
+                expected_row_counts[group_position] - used_row_counts[group_position]
+            )
+            expected_row_count = int(expected_row_counts[group_position])
             verb = "has" if missing_count == 1 else "have"
             missing_reason = f"{missing_count:,} of {expected_row_count:,} rows {verb} no value"
             availability = replace(
@@ -352,7 +354,7 @@ def _aggregate_column(
         has_number & ~is_complete, availability_codes + len(availabilities), availability_codes
     )
     has_zero_denominator = (
-        is_undefined & (groups.count(cells.is_complete) == expected_counts) & is_complete
+        is_undefined & (groups.count(cells.is_complete) == expected_row_counts) & is_complete
     )
     availability_codes = np.where(has_zero_denominator, 2 * len(availabilities), availability_codes)
     availability_codes = np.where(groups.sizes > 0, availability_codes, 2 * len(availabilities) + 1)
@@ -378,9 +380,9 @@ def _aggregate_column(
                     all_availabilities.append(replace(availability, reason=combined_reason))
     coverages = np.divide(
         planned_cells.covered_row_counts,
-        expected_counts,
+        expected_row_counts,
         out=np.full(len(groups), np.nan),
-        where=expected_counts > 0,
+        where=expected_row_counts > 0,
     )
     for group_position, (day_fraction, _) in partial_periods.items():
         coverages[group_position] *= day_fraction

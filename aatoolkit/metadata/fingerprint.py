@@ -133,10 +133,11 @@ class Fingerprint:
             len(hashes) == self.row_count for _, hashes in self.missing_counts_and_hashes.values()
         )
 
-    def cell_hashes_of(self, columns: Iterable[str]) -> list[Hashes]:
+    def cell_hashes_of(self, column_names: Iterable[str]) -> list[Hashes]:
         """Return the hashes of the cells of some columns, as one array per column."""
         return [
-            np.asarray(self.missing_counts_and_hashes[name][1], dtype=np.uint64) for name in columns
+            np.asarray(self.missing_counts_and_hashes[name][1], dtype=np.uint64)
+            for name in column_names
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -366,8 +367,8 @@ class RowMatch(NamedTuple):
 class FingerprintCheck:
     """Finds the columns of a DataFrame that still have the values that were read.
 
-    ``fingerprint`` has the hashes of the values that were read. ``key`` has the names of the
-    columns that identify a row.
+    ``fingerprint`` has the hashes of the values that were read. ``key_columns`` has the names of
+    the columns that identify a row.
     """
 
     def __init__(
@@ -456,16 +457,16 @@ class FingerprintCheck:
                 repeated_tables.add(table_name)
         return repeated_tables
 
-    def is_column_empty(self, name: str) -> bool:
+    def is_column_empty(self, column_name: str) -> bool:
         """Return whether a column has only missing values."""
-        values = self._arrays.get(name)
+        values = self._arrays.get(column_name)
         return values is not None and bool(values.isna().all())
 
-    def change_reason(self, name: str) -> str | None:
+    def change_reason(self, column_name: str) -> str | None:
         """Return the reason why a column counts as changed; None if its values are unchanged."""
         return (
-            self._reason_by_column.get(name)
-            if name in self._fingerprint.missing_counts_and_hashes
+            self._reason_by_column.get(column_name)
+            if column_name in self._fingerprint.missing_counts_and_hashes
             else MOVED_REASON
         )
 

@@ -141,17 +141,20 @@ class TableAvailability:
         ).distinct_availabilities(availability, statements)
         return ColumnMetadata(full_name, combine(availabilities), tuple(statements), availability)
 
-    def mask_unmeasured_rows(self, column: Column, is_valid: Mask, find_path: PathFinder) -> Mask:
+    def mask_unmeasured_rows(
+        self, column: Column, has_value_mask: Mask, find_path: PathFinder
+    ) -> Mask:
         """Return a boolean mask of the rows whose value was not measured, as the response says.
 
-        An example is a 0 next to ``hasData: false``. ``is_valid`` is a mask of the rows with a
-        value. ``find_path`` takes a row number, and returns the JSON path of the row's value.
+        An example is a 0 next to ``hasData: false``. ``has_value_mask`` is a boolean mask of the
+        rows with a value. ``find_path`` takes a row number, and returns the JSON path of the row's
+        value.
         """
         availability_by_path = self._find_availability_by_path(column)
-        unmeasured_mask = is_valid & self._mask_unmeasured_engines(
+        unmeasured_mask = has_value_mask & self._mask_unmeasured_engines(
             self._find_availability(column).status in EMPTY
         )
-        for row_number in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
+        for row_number in np.flatnonzero(has_value_mask).tolist() if availability_by_path else ():
             signal_path = find_narrowest_path(find_path(row_number), availability_by_path)
             if signal_path:
                 unmeasured_mask[row_number] = availability_by_path[signal_path].status in EMPTY
@@ -339,7 +342,7 @@ class TableAvailability:
 def _combine_with_rows(
     availability: Availability, row_availabilities: Sequence[Availability]
 ) -> Availability:
-    """Return the availability of a column, combined with the availabilities of some of its rows."""
+    """Combine what is stated on a whole column and on some of its rows to one availability."""
     return combine(
         row_availabilities
         if row_availabilities and availability == UNKNOWN

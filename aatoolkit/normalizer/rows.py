@@ -324,7 +324,7 @@ class TableRows:
 
     @property
     def _document_values(self) -> RowValues:
-        """A vector with the response as its one value, and the index 0 of it for each row."""
+        """A vector with the response as its only value, and for each row its position there: 0."""
         return self.step_vectors[0], np.zeros(self.row_count, np.int64)
 
     def _follow_path(
@@ -462,9 +462,9 @@ class TableRows:
         The function returns None for a row without a value.
         """
 
-        def find_path(row: int) -> str | None:
+        def find_path(row_number: int) -> str | None:
             vector, row_index = self.get_values(column.source or "")
-            return vector.path(int(row_index[row])) if row_index[row] >= 0 else None
+            return vector.path(int(row_index[row_number])) if row_index[row_number] >= 0 else None
 
         return find_path
 

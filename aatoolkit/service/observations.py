@@ -1,9 +1,10 @@
 """Run SQL queries over the observations that pass the filters of a request.
 
 Observations are what the store has recorded of a host, such as the answers of AI engines and the
-visits to its pages. The tables below have only observations that pass all filters of the request:
-its host, its window of days, and its engines, topics, categories and brands. They are temporary
-tables; the first query that reads a table creates it. Tables ``store.<table>`` have all rows.
+visits to its pages. The tables below have only observations that pass the filters of the request:
+its host, window of days, engines, topics and categories, as far as a table has them. Which tables
+depend on the filter of brands, the list says. All are temporary tables; the first query that reads
+a table creates it. Tables ``store.<table>`` have all rows.
 
 ===================== ==================================================================
 ``scoped_prompts``    prompts that pass the topic and category filters
@@ -32,9 +33,9 @@ tables; the first query that reads a table creates it. Tables ``store.<table>`` 
 Without a brand filter, ``named_runs`` has all runs. ``mentions``, ``attributes``, ``citations``,
 ``fanouts``, ``product_mentions`` and ``claim_sightings`` have the rows that belong to ``answers``.
 Tables with the prefix ``previous_`` have the days of the previous window, which is as long as the
-requested window and ends on the day before it. Tables with the prefix ``trial_`` have all days that
-are needed to measure the effect of an action, such as a change of a page: from the first day that
-is compared with the days after an action, to the end of the requested window.
+requested window and ends on the day before it. Tables with the prefix ``trial_`` have the days that
+are needed to compare the time before and after completed actions, such as changes of pages: from
+the first day that is compared, to the end of the requested window.
 
 Queries may use the parameters ``$host``, ``$engine``, ``$topic``, ``$category``, ``$brand``
 (lists), ``$window_start`` and ``$window_end`` (days, both included).

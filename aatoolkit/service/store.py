@@ -317,16 +317,17 @@ def _find_column_kind(type_: pa.DataType) -> str:
     )
 
 
-def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
+def _load_database(source_by_table: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
     """Load tables into a new database in memory, and return the connection.
 
-    ``tables`` maps names to tables, or to the paths of files that were checked before. The values
-    in tables are checked, for example for repeated keys; those in files are not checked again.
+    ``source_by_table`` maps the name of each table to the table, or to the path of its file. The
+    values of a table are checked, for example for repeated keys. Files were checked before, and are
+    not checked again.
     """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
-    for name, declared_table in TABLES.items():
+    for table_name, declared_table in TABLES.items():
         # Instants lose their zone: DuckDB gives out zoned ones only through pytz.
         timestamp_columns = (
             column.name for column in declared_table.columns if column.kind == "instant"
@@ -337,26 +338,28 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
         columns_sql = f"* REPLACE ({cast_columns_sql})" if cast_columns_sql else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
         empty_columns = [pa.nulls(0, column.arrow_type) for column in declared_table.columns]
-        table_or_path = tables.get(
-            name, pa.table(empty_columns, schema=declared_table.arrow_schema)
+        table_source = source_by_table.get(
+            table_name, pa.table(empty_columns, schema=declared_table.arrow_schema)
         )
-        is_file = isinstance(table_or_path, Path)
+        is_file = isinstance(table_source, Path)
         if not is_file:
-            connection.register("incoming", table_or_path)
+            connection.register("incoming", table_source)
         source_sql, parameters = (
-            ("read_parquet($1)", [str(table_or_path)]) if is_file else ("incoming", [])
+            ("read_parquet($1)", [str(table_source)]) if is_file else ("incoming", [])
         )
         connection.execute(
-            f"CREATE TABLE store.{name} AS SELECT {columns_sql} FROM {source_sql}", parameters
+            f"CREATE TABLE store.{table_name} AS SELECT {columns_sql} FROM {source_sql}", parameters
         )
-        if name in tables and not is_file:
+        if table_name in source_by_table and not is_file:
             for column_names, check_sql, message in _list_sql_checks(declared_table):
-                for row in connection.execute(f"{check_sql} LIMIT 1").fetchall():
+                for invalid_row in connection.execute(f"{check_sql} LIMIT 1").fetchall():
                     cells_text = ", ".join(
                         f"{column}={value!r}"
-                        for column, value in zip(column_names, row, strict=True)
+                        for column, value in zip(column_names, invalid_row, strict=True)
                     )
-                    problems.append(f"{name}.{'+'.join(column_names)}: {cells_text} {message}")
+                    problems.append(
+                        f"{table_name}.{'+'.join(column_names)}: {cells_text} {message}"
+                    )
     if problems:
         connection.close()
         raise StoreError(problems)

@@ -351,7 +351,7 @@ def _compare_group(
     confidence_level: float,
     design_effect: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Compare one group of both frames.
+    """Compare one group of rows between both frames.
 
     Return the change, the method, the reason why there is no verdict (or ""), and notes.
     ``sums_of_frames`` has the counts of both frames, and ``group_positions`` the position of the

@@ -595,7 +595,7 @@ def judge_comparisons(
     ):
         change = comparison.change
         is_rate = comparison.is_rate
-        detectable_or_nan = NAN
+        known_detectable_size = NAN
         p = unadjusted_p if comparison.is_planned else adjusted_p
         baseline_value = change.value_before
         # A rate moves to 0 or 1 at most.
@@ -611,7 +611,7 @@ def judge_comparisons(
             detectable_size = detectable_change(
                 change.jackknife, change.df, traced_level, test_count, change.heterogeneity
             )
-            detectable_or_nan = detectable_size if detectable_size <= max_change else NAN
+            known_detectable_size = detectable_size if detectable_size <= max_change else NAN
         p = trace_alias("p_adjusted", p)
         verdict = verdict_of(p, change.value, confidence_level, comparison.verdict_words)
         low, high = (
@@ -626,8 +626,8 @@ def judge_comparisons(
             verdict_reason = comparison.untested_reason or "it cannot be computed"
         elif verdict == NO_EVIDENCE:
             detectable_phrase = f"no {change_noun} of any size is found"
-            if np.isfinite(detectable_or_nan):
-                size_text = format_points(detectable_or_nan, is_rate).lstrip("+")
+            if np.isfinite(known_detectable_size):
+                size_text = format_points(known_detectable_size, is_rate).lstrip("+")
                 detectable_phrase = f"a {change_noun} of {size_text} would be found"
             verdict_reason += f"; {detectable_phrase} by 4 of 5 such samples"
             verdict_reason += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
@@ -650,7 +650,7 @@ def judge_comparisons(
                 "high": high,
                 "p": unadjusted_p,
                 "p_adjusted": p,
-                "detectable": detectable_or_nan,
+                "detectable": known_detectable_size,
                 "verdict": verdict,
                 "why": verdict_reason,
                 "method": method_text,

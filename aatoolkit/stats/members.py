@@ -403,22 +403,26 @@ def _concentration_of(
 
 
 def _top_share_lower_bound(
-    counts: FloatArray, top_count: int, rng: np.random.Generator, confidence_level: float
+    member_counts: FloatArray, top_count: int, rng: np.random.Generator, confidence_level: float
 ) -> float:
     """Return the lower bound of the share of the ``top_count`` largest members in the total."""
     # In a sample the largest members are partly the largest by chance. So they are found in a
     # random half of the sample, and their share is taken in the other half. This is repeated for
     # many halves.
-    split_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALF_SPLITS)
-    first_half_counts = rng.binomial(counts.astype(np.int64), 0.5, (split_count, len(counts)))
-    second_half_counts = counts - first_half_counts
+    split_count = min(max(_MAX_CELLS // (8 * len(member_counts)), 20), _MAX_HALF_SPLITS)
+    first_half_counts = rng.binomial(
+        member_counts.astype(np.int64), 0.5, (split_count, len(member_counts))
+    )
+    second_half_counts = member_counts - first_half_counts
     leading_positions = np.argsort(-first_half_counts, axis=1, kind="stable")[:, :top_count]
     mean_share = np.nanmean(
         np.take_along_axis(second_half_counts, leading_positions, 1).sum(1)
         / second_half_counts.sum(1)
     )
     return float(
-        wilson_interval(mean_share, counts.sum(), normal_quantile((1 + confidence_level) / 2))[0]
+        wilson_interval(
+            mean_share, member_counts.sum(), normal_quantile((1 + confidence_level) / 2)
+        )[0]
     )
 
 

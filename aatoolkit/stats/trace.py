@@ -284,7 +284,7 @@ def take(values: Any, index: Any) -> Any:
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of an array, as a `TracedValue` if the array is one."""
+    """Return the sum of an array; the sum of a `TracedValue` is a `TracedValue`, too."""
     plain_values = np.atleast_1d(untrace(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
@@ -292,7 +292,7 @@ def total_of(values: Any) -> Any:
 
 
 def count_of(values: Any) -> Any:
-    """Return the size of an array as a float, as a `TracedValue` if the array is one."""
+    """Return the size of an array as a float; that of a `TracedValue` is a `TracedValue`, too."""
     count = np.float64(np.size(untrace(values)))  # as one less may be 0, and a divisor
     return TracedValue(count, COUNT_OP, (values,)) if isinstance(values, TracedValue) else count
 
