@@ -353,8 +353,8 @@ def _find_change_points(
     # three, each divided by the long-run dispersion of the days. Each is ranked among the same
     # statistics of series whose days are shuffled in blocks. The better rank gives the p-value. If
     # it is significant, further segments are accepted as long as each gains more than the remaining
-    # dispersion times the ``level`` quantile of the first statistic over the shuffled
-    # series.
+    # dispersion times a quantile of the first statistic over the shuffled series: the quantile at
+    # ``confidence_level``.
     permutations = _shuffle_days(len(y))
     series_y, series_n = (np.concatenate([y_or_n[None], y_or_n[permutations]]) for y_or_n in (y, n))
     one_split_gains, two_split_gains = (
