@@ -93,7 +93,7 @@ def meaning_by_word(word_group: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16384)
 def has_word_of(field_name: str, *word_groups: str) -> bool:
-    """Return whether any word of a field name belongs to one of some word groups of the lexicon.
+    """Return whether a field name contains a word of any of the given word groups of the lexicon.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def ends_with_word_of(field_name: str, word_group: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_word_of(field_name: str, *word_groups: str) -> bool:
-    """Return whether a whole field name, without separators, is in one of some word groups.
+    """Return whether a field name, without separators, is a word of any of the given word groups.
 
     Examples
     --------
@@ -155,15 +155,15 @@ def load_patterns(pattern_kind: str) -> Mapping[tuple[str, str | None], re.Patte
     of two: the name of the meaning that a match has, and how sure this meaning is (``weak``,
     ``strong``, ``plain``, which is the surest, or None).
     """
-    regexes_by_name_and_strength: dict[tuple[str, str | None], list[str]] = {}
-    for row_kind, pattern_name, strength, regex in _read_lexicon()[1]:
+    regexes_by_meaning_and_certainty: dict[tuple[str, str | None], list[str]] = {}
+    for row_kind, meaning, certainty, regex in _read_lexicon()[1]:
         if row_kind == pattern_kind:
-            regexes_by_name_and_strength.setdefault((pattern_name, strength or None), []).append(
+            regexes_by_meaning_and_certainty.setdefault((meaning, certainty or None), []).append(
                 _REFERENCE_PATTERN.sub(_expand_reference, regex)
             )
     return {
-        name_and_strength: re.compile("|".join(regexes))
-        for name_and_strength, regexes in regexes_by_name_and_strength.items()
+        meaning_and_certainty: re.compile("|".join(regexes))
+        for meaning_and_certainty, regexes in regexes_by_meaning_and_certainty.items()
     }
 
 

@@ -307,9 +307,9 @@ def plan_requests(
     """
     today_start = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     project_and_scope_by_request = {
-        (project.host, section, scope._to_query()): (project, scope)
+        (project.host, section_name, scope._to_query()): (project, scope)
         for project, scope in projects_and_scopes
-        for section in section_names
+        for section_name in section_names
     }
     missing_request_keys = {
         request_key
@@ -330,15 +330,15 @@ def plan_requests(
                 if response.body is not None and response.request_key in missing_request_keys
             }
     pending_request_keys = missing_request_keys - resumed_response_by_request.keys()
-    sections_by_project_and_scope = group_values(
+    section_names_by_target = group_values(
         (project_and_scope, request_key[1])
         for request_key, project_and_scope in project_and_scope_by_request.items()
         if request_key in pending_request_keys
     )
     return (
         [
-            (*project_and_scope, sections)
-            for project_and_scope, sections in sections_by_project_and_scope.items()
+            (*project_and_scope, pending_section_names)
+            for project_and_scope, pending_section_names in section_names_by_target.items()
         ],
         [*resumed_response_by_request.values()],
         len(project_and_scope_by_request) - len(missing_request_keys),
@@ -353,9 +353,9 @@ def fetch_outcome_groups(
     If ``refresh`` is true, the service computes the values again.
     """
     argument_tuples = [
-        (project, section, scope, refresh)
+        (project, section_name, scope, refresh)
         for project, scope, section_names in fetch_targets
-        for section in section_names
+        for section_name in section_names
     ]
     with closing(
         run_in_order(
@@ -366,11 +366,13 @@ def fetch_outcome_groups(
             yield [future.result()], None
 
 
-def fetch_outcome(project: Project, section: str, scope: Scope, refresh: bool) -> RequestOutcome:
+def fetch_outcome(
+    project: Project, section_name: str, scope: Scope, refresh: bool
+) -> RequestOutcome:
     """Fetch one section of a host; return the response, or the error instead of raising it."""
-    request_key = project.host, section, scope._to_query()
+    request_key = project.host, section_name, scope._to_query()
     try:
-        payload = project.fetch(section, scope, refresh=refresh)
+        payload = project.fetch(section_name, scope, refresh=refresh)
         refuse_leaked_token(project.client._source, payload.body, payload.url, payload.headers)
     except AAToolkitError as error:
         return request_key, error
@@ -456,7 +458,7 @@ def run_fetch_task(
         )
     project = _client_by_settings[client_settings].project(host)
     request_outcomes = [
-        fetch_outcome(project, section, scope, refresh) for section in section_names
+        fetch_outcome(project, section_name, scope, refresh) for section_name in section_names
     ]
     return request_outcomes, derive_responses(
         [

@@ -768,7 +768,7 @@ class Archive(metaclass=ShortHelpMeta):
     def _summarize_runs(self) -> str:
         run_log = read_run_log(self._store)
         commit_rows = [
-            commit_row for commit_row in run_log.rows if commit_row["state"] == "committed"
+            commit_row for commit_row in run_log.log_rows if commit_row["state"] == "committed"
         ]
         if not commit_rows:
             return "no run is committed yet" if run_log.table_exists else "empty"

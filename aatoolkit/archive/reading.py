@@ -402,17 +402,19 @@ def _list_conditions(
     return metadata_and_conditions if len(metadata_and_conditions) <= _MAX_STATEMENTS else None
 
 
-def _encode_category_columns(rows: pa.Table, stored_table: StoredTable) -> pa.Table:
+def _encode_category_columns(arrow_rows: pa.Table, stored_table: StoredTable) -> pa.Table:
     """Return rows in which the columns that are declared as categories are dictionary-encoded."""
     for column_name, column in stored_table.columns.items():
-        if column.dtype == "category" and column_name in rows.column_names:
-            category_texts = rows[column_name].combine_chunks()
+        if column.dtype == "category" and column_name in arrow_rows.column_names:
+            category_texts = arrow_rows[column_name].combine_chunks()
             new_categories = {*category_texts.unique().to_pylist()} - {*column.levels, None}
             encoded_texts = encode_categories(
                 category_texts, column, () if column.ordered else sorted(new_categories)
             )
-            rows = rows.set_column(rows.column_names.index(column_name), column_name, encoded_texts)
-    return rows
+            arrow_rows = arrow_rows.set_column(
+                arrow_rows.column_names.index(column_name), column_name, encoded_texts
+            )
+    return arrow_rows
 
 
 # -- history -----------------------------------------------------------------------------------

@@ -194,16 +194,20 @@ def responses_to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
     return pa.Table.from_pylist(response_rows, schema=SYSTEM_SCHEMAS[RESPONSES_TABLE])
 
 
-def row_to_response(row: Mapping[str, Any]) -> ArchivedResponse:
+def row_to_response(response_row: Mapping[str, Any]) -> ArchivedResponse:
     """Create an `ArchivedResponse` from a row of the table ``responses``; decompress its body."""
-    value_by_attribute = {field.name: row[field.name] for field in fields(ArchivedResponse)}
+    value_by_attribute = {
+        field.name: response_row[field.name] for field in fields(ArchivedResponse)
+    }
     value_by_attribute["fetched_at"] = value_by_attribute["fetched_at"].astimezone(UTC)
     try:
-        if row["body"] is not None:  # nothing can be decompressed to nothing
+        if response_row["body"] is not None:  # nothing can be decompressed to nothing
             codec = pa.Codec(_COMPRESSION_CODEC)
-            body_size = row["size"]
+            body_size = response_row["size"]
             value_by_attribute["body"] = (
-                codec.decompress(row["body"], body_size, asbytes=True) if body_size else b""
+                codec.decompress(response_row["body"], body_size, asbytes=True)
+                if body_size
+                else b""
             )
     except (pa.ArrowException, OSError, ValueError):
         raise ArchiveError(
@@ -212,22 +216,22 @@ def row_to_response(row: Mapping[str, Any]) -> ArchivedResponse:
     return ArchivedResponse(**value_by_attribute)
 
 
-def row_to_source(row: Mapping[str, Any]) -> Source:
+def row_to_source(response_row: Mapping[str, Any]) -> Source:
     """Create a `Source`, which describes a response in a frame's metadata.
 
-    ``row`` is the row of the response in the table ``responses``.
+    ``response_row`` is the row of the response in the table ``responses``.
     """
-    fetched_at = row["fetched_at"].astimezone(UTC)
+    fetched_at = response_row["fetched_at"].astimezone(UTC)
     return Source(
-        row["host"],
-        row["section"],
-        row["scope"],
-        row["url"],
+        response_row["host"],
+        response_row["section"],
+        response_row["scope"],
+        response_row["url"],
         fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        row["sha256"],
-        bool(row["stale"]),
-        row["window_start"] and row["window_start"].isoformat(),
-        row["window_end"] and row["window_end"].isoformat(),
+        response_row["sha256"],
+        bool(response_row["stale"]),
+        response_row["window_start"] and response_row["window_start"].isoformat(),
+        response_row["window_end"] and response_row["window_end"].isoformat(),
     )
 
 

@@ -210,7 +210,7 @@ class StoredTable:
         return stored_table
 
 
-def make_table_path(section: str, table: str) -> str:
+def make_table_path(section_name: str, table_name: str) -> str:
     """Return the path of a table's folder, relative to the folder of the archive.
 
     Examples
@@ -218,7 +218,7 @@ def make_table_path(section: str, table: str) -> str:
     >>> make_table_path("ranking", "ranking_history"), make_table_path("ads", "cost/day")
     ('tables/ranking/ranking_history', 'tables/ads/cost-day-e1170b2eb66d')
     """
-    return f"tables/{_make_folder_name(section)}/{_make_folder_name(table)}"
+    return f"tables/{_make_folder_name(section_name)}/{_make_folder_name(table_name)}"
 
 
 def _make_folder_name(name: str) -> str:

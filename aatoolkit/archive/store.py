@@ -395,12 +395,12 @@ class RunLog:
     ``table_exists`` is False if there is no such table, and thus no archive.
     """
 
-    rows: list[dict[str, Any]]
+    log_rows: list[dict[str, Any]]
     table_exists: bool = True
 
     def _find_run_names(self, *states: str) -> frozenset[str]:
-        """Return the names of the runs of which the log has one of the states."""
-        return frozenset(log_row["run"] for log_row in self.rows if log_row["state"] in states)
+        """Return the names of the runs that are in the log with any of the given states."""
+        return frozenset(log_row["run"] for log_row in self.log_rows if log_row["state"] in states)
 
     @property
     def committed_run_names(self) -> frozenset[str]:
@@ -430,7 +430,7 @@ class RunLog:
     def expired_run_names(self, now: datetime) -> frozenset[str]:
         """Return the names of the unfinished runs that have not written to the log for a day."""
         last_log_time_by_run: dict[str, datetime] = {}
-        for log_row in self.rows:
+        for log_row in self.log_rows:
             last_log_time_by_run[log_row["run"]] = max(
                 log_row["at"], last_log_time_by_run.get(log_row["run"], log_row["at"])
             )

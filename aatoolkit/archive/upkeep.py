@@ -112,7 +112,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_row_count: int = 
     Replaced files are kept for ``keep_hours`` hours. Rows of interrupted calls are removed too.
     ``removed_row_count`` is the number of rows that the caller has removed, for the report.
     """
-    counts_before = _count_files_and_bytes(store, open_all_tables(store))
+    file_and_byte_count_before = _count_files_and_bytes(store, open_all_tables(store))
     _remove_expired_runs(store)
     busy_table_paths = []
     for table_path, table in open_all_tables(store).items():
@@ -127,7 +127,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_row_count: int = 
         count_sql = "SELECT count(DISTINCT host) AS n FROM responses"
         host_count = int(Snapshot(store).query_rows(count_sql, RESPONSES_TABLE)[0]["n"])
     file_counts, byte_counts = zip(
-        counts_before, _count_files_and_bytes(store, table_by_path), strict=True
+        file_and_byte_count_before, _count_files_and_bytes(store, table_by_path), strict=True
     )
     return UpkeepReport(
         file_counts, byte_counts, removed_row_count, host_count, tuple(busy_table_paths)
@@ -255,8 +255,8 @@ def _delete_table_rows(
         new_rows = rows_with_bodies.select(schema.names).cast(schema)
         if new_rows.num_rows:
             hash_sql = make_in_condition("sha256", {*new_rows["sha256"].to_pylist()})
-            heir_sql = f"{hash_sql} AND fetched_at >= {_format_moment_sql(cutoff_time)}"
-            condition_sql = f"(({condition_sql}) OR ({heir_sql}))"
+            receiving_rows_sql = f"{hash_sql} AND fetched_at >= {_format_moment_sql(cutoff_time)}"
+            condition_sql = f"(({condition_sql}) OR ({receiving_rows_sql}))"
 
     def count_rows() -> int:
         return sum(file_row["num_records"] for file_row in store.list_data_files(table_path, table))
@@ -472,32 +472,34 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
 def _replay_responses(snapshot: Snapshot, reading_options: ReadingOptions) -> list[TableProblem]:
     """Convert the responses to tables again; return a problem for each table that differs."""
     problems: list[TableProblem] = []
-    table_buffer = TableBuffer()
+    recomputed_tables = TableBuffer()
     for archived_response, derived_response in derive_tables(
         read_response_groups(snapshot), reading_options
     ):
         if derived_response.error is None:
-            table_buffer.add(archived_response, derived_response)
-        if len(table_buffer) > _RESPONSES_PER_BATCH:
-            problems += _find_different_tables(snapshot, table_buffer)
-            table_buffer = TableBuffer()
-    return [*problems, *_find_different_tables(snapshot, table_buffer)]
+            recomputed_tables.add(archived_response, derived_response)
+        if len(recomputed_tables) > _RESPONSES_PER_BATCH:
+            problems += _find_different_tables(snapshot, recomputed_tables)
+            recomputed_tables = TableBuffer()
+    return [*problems, *_find_different_tables(snapshot, recomputed_tables)]
 
 
-def _find_different_tables(snapshot: Snapshot, table_buffer: TableBuffer) -> Iterator[TableProblem]:
-    """Yield a problem for each stored table that lacks any of the rows in ``table_buffer``."""
-    for table_path in table_buffer.table_by_path:
-        derived_rows = table_buffer.table_rows(
+def _find_different_tables(
+    snapshot: Snapshot, recomputed_tables: TableBuffer
+) -> Iterator[TableProblem]:
+    """Yield a problem for each stored table that lacks any of the rows in ``recomputed_tables``."""
+    for table_path in recomputed_tables.table_by_path:
+        recomputed_rows = recomputed_tables.table_rows(
             table_path, load_stored_table(snapshot.store, table_path).schema()
         )
-        if derived_rows is None:
+        if recomputed_rows is None:
             continue
-        columns_sql = ", ".join(map(quote_name, derived_rows.column_names))
+        columns_sql = ", ".join(map(quote_name, recomputed_rows.column_names))
         difference_sql = (
             f"SELECT host FROM (SELECT {columns_sql} FROM derived EXCEPT ALL "
             f"SELECT {columns_sql} FROM stored SEMI JOIN derived USING (run, host))"
         )
-        hosts = snapshot.query(difference_sql, stored=table_path, derived=derived_rows)[
+        hosts = snapshot.query(difference_sql, stored=table_path, derived=recomputed_rows)[
             "host"
         ].to_pylist()
         if hosts:
@@ -599,13 +601,13 @@ def _replace_tables(
     ``stored_table_by_path`` has the declaration of each table, by the path of its Delta table.
     ``new_file_paths_by_table`` has the Parquet files with the new rows, by the same path.
     """
-    old_names_by_path = list_stored_tables(store)
+    section_and_table_by_old_path = list_stored_tables(store)
     change_rows: list[ChangeRow] = []
     for table_path, stored_table in stored_table_by_path.items():
         with contextlib.suppress(ArchiveError):  # damaged metadata is replaced
             change_rows += (
                 _list_declaration_changes(load_stored_table(store, table_path), stored_table)
-                if table_path in old_names_by_path
+                if table_path in section_and_table_by_old_path
                 else ()
             )
         record_new_tables(store, [stored_table])
@@ -623,10 +625,10 @@ def _replace_tables(
         with store.convert_errors(table_path):
             delta_table.update_incremental()
             delta_table.alter.set_table_properties(table_properties, raise_if_not_exists=False)
-    for table_path, (section, table_name) in old_names_by_path.items():
+    for table_path, (section_name, table_name) in section_and_table_by_old_path.items():
         if table_path in stored_table_by_path:
             continue
-        change_rows.append((section, table_name, None, "no longer declared", None, None))
+        change_rows.append((section_name, table_name, None, "no longer declared", None, None))
         delta_table = store.open_table(table_path)
         if delta_table is not None:
             with store.convert_errors(table_path):

@@ -424,11 +424,11 @@ class RunWriter:
                 path=self.store.root,
             )
         earlier_runs_and_states = {
-            (log_row["run"], log_row["state"]) for log_row in self._run_log_at_begin.rows
+            (log_row["run"], log_row["state"]) for log_row in self._run_log_at_begin.log_rows
         }
         later_states = {
             log_row["state"]
-            for log_row in run_log.rows
+            for log_row in run_log.log_rows
             if (log_row["run"], log_row["state"]) not in earlier_runs_and_states
         }
         if later_states & {"forgotten", "rebuilding", "rebuilt"}:

@@ -78,7 +78,7 @@ class PlannedCells:
         """An array with the number of rows in each group that should have a number."""
         response_totals = self.plan.response_totals
         return self.groups.count(self.cells.is_applicable) + (
-            0 if response_totals is None else response_totals.absent_counts
+            0 if response_totals is None else response_totals.absent_response_counts
         )
 
     @cached_property
@@ -265,14 +265,14 @@ def _aggregate_column(
     plan = planned_cells.plan
     groups = planned_cells.groups
     cells = planned_cells.cells
-    used_counts = groups.count(cells.has_number)
-    expected_counts = planned_cells.expected_row_counts
+    used_row_counts = groups.count(cells.has_number)
+    expected_row_counts = planned_cells.expected_row_counts
     response_totals = plan.response_totals
-    is_complete = (expected_counts > 0) & (used_counts == expected_counts)
+    is_complete = (expected_row_counts > 0) & (used_row_counts == expected_row_counts)
     has_quotient_rule = plan.rule.rule in ("ratio", "mean")
-    has_number = used_counts > 0 if skip_missing or has_quotient_rule else is_complete
+    has_number = used_row_counts > 0 if skip_missing or has_quotient_rule else is_complete
     if response_totals is not None and not skip_missing:
-        has_number = has_number & (response_totals.absent_counts == 0)
+        has_number = has_number & (response_totals.absent_response_counts == 0)
     aggregate_values, is_undefined = planned_cells.aggregate_by_group()
     has_number = has_number & ~is_undefined
     availability_codes, availabilities = groups.combine_availability(cells)
@@ -284,7 +284,7 @@ def _aggregate_column(
         for availability in availabilities
     ]
     availability_codes = np.where(
-        used_counts > 0, availability_codes, availability_codes + len(availabilities)
+        used_row_counts > 0, availability_codes, availability_codes + len(availabilities)
     )
     availabilities = [*availabilities, *unused_availabilities]
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
@@ -296,25 +296,29 @@ def _aggregate_column(
     has_further_reason = (
         lacks_value_by_group
         if response_totals is None
-        else lacks_value_by_group | (response_totals.absent_counts > 0)
+        else lacks_value_by_group | (response_totals.absent_response_counts > 0)
     )
     has_further_reason = has_further_reason | bool(planned_cells.absence_reasons)
     availability_count = len(availabilities)
     for group_position in sorted({*np.flatnonzero(has_further_reason).tolist(), *partial_periods}):
         availability = availabilities[availability_codes[group_position]]
         if lacks_value_by_group[group_position]:
-            missing_count = int(expected_counts[group_position] - used_counts[group_position])
-            row_count = int(expected_counts[group_position])
+            missing_count = int(
+                expected_row_counts[group_position] - used_row_counts[group_position]
+            )
+            expected_row_count = int(expected_row_counts[group_position])
             verb = "has" if missing_count == 1 else "have"
-            missing_reason = f"{missing_count:,} of {row_count:,} rows {verb} no value"
+            missing_reason = f"{missing_count:,} of {expected_row_count:,} rows {verb} no value"
             availability = replace(
                 availability,
-                reason=missing_reason if missing_count < row_count else "no row has a value",
+                reason=missing_reason
+                if missing_count < expected_row_count
+                else "no row has a value",
             )
         added_availabilities = [*planned_cells.absence_reasons]
-        if response_totals is not None and response_totals.absent_counts[group_position]:
-            absent_count = response_totals.absent_counts[group_position]
-            response_count = response_totals.counts[group_position]
+        if response_totals is not None and response_totals.absent_response_counts[group_position]:
+            absent_count = response_totals.absent_response_counts[group_position]
+            response_count = response_totals.response_counts[group_position]
             missing_reason = f"{absent_count} of {response_count} responses have no row of it"
             added_availabilities.append(Availability(Status.UNKNOWN, Cause.NO_ROW, missing_reason))
         availability = combine([availability, *added_availabilities])
@@ -350,7 +354,7 @@ def _aggregate_column(
         has_number & ~is_complete, availability_codes + len(availabilities), availability_codes
     )
     has_zero_denominator = (
-        is_undefined & (groups.count(cells.is_complete) == expected_counts) & is_complete
+        is_undefined & (groups.count(cells.is_complete) == expected_row_counts) & is_complete
     )
     availability_codes = np.where(has_zero_denominator, 2 * len(availabilities), availability_codes)
     availability_codes = np.where(groups.sizes > 0, availability_codes, 2 * len(availabilities) + 1)
@@ -376,9 +380,9 @@ def _aggregate_column(
                     all_availabilities.append(replace(availability, reason=combined_reason))
     coverages = np.divide(
         planned_cells.covered_row_counts,
-        expected_counts,
+        expected_row_counts,
         out=np.full(len(groups), np.nan),
-        where=expected_counts > 0,
+        where=expected_row_counts > 0,
     )
     for group_position, (day_fraction, _) in partial_periods.items():
         coverages[group_position] *= day_fraction

@@ -55,8 +55,8 @@ class ResponseTotals:
     # Pairs of a group and a row whose total is added to the group, as two arrays.
     group_of_total: IntArray
     row_of_total: IntArray
-    absent_counts: IntArray  # for each group, the number of responses without a row in it
-    counts: IntArray  # for each group, the number of responses
+    absent_response_counts: IntArray  # for each group, the number of responses without a row in it
+    response_counts: IntArray  # for each group, the number of responses
 
     def find_used_totals(self, has_number: Mask, groups: Groups) -> tuple[IntArray, IntArray]:
         """Find the totals to add up in each group; return pairs of a group and a row as two arrays.
@@ -168,12 +168,12 @@ def plan_columns(
     return plans
 
 
-def _has_rule(metadata: FrameMetadata, name: str) -> bool:
+def _has_rule(metadata: FrameMetadata, column_name: str) -> bool:
     """Return whether a column is declared with a rule that combines rows, such as "sum"."""
-    return metadata.declaration_of(name).aggregate.rule not in _NON_COMBINING_RULES
+    return metadata.declaration_of(column_name).aggregate.rule not in _NON_COMBINING_RULES
 
 
-def names_by_declared_name(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
+def names_by_declared_name(metadata: FrameMetadata, table_name: str) -> dict[str, list[str]]:
     """Return a dict from the declared name of each column of a table to its names in the frame.
 
     There may be other or several names in the frame, as a merge can rename or repeat a column.
@@ -181,7 +181,7 @@ def names_by_declared_name(metadata: FrameMetadata, table: str) -> dict[str, lis
     return group_values(
         (column.declared_name.partition(".")[2], name)
         for name, column in metadata.columns.items()
-        if column.declared_name and column.table == table
+        if column.declared_name and column.table == table_name
     )
 
 
@@ -199,24 +199,26 @@ class _Planner:
         """An object that finds the rows which a sum would count twice."""
         return Duplicates(self.frame, self.metadata, self.groups)
 
-    def plan(self, name: str, rules: Rules, *, is_requested: bool) -> ColumnPlan:
+    def plan(self, column_name: str, rules: Rules, *, is_requested: bool) -> ColumnPlan:
         """Return the `ColumnPlan` (rule and needed columns) of one column.
 
         ``rules`` maps columns to rules that the user gave. ``is_requested`` says whether the user
         named this column. `AggregationRefused` is raised if no rule fits.
         """
-        if name in self.groups.keys.columns:
+        if column_name in self.groups.keys.columns:
             raise AggregationRefused("the rows are grouped by it")
-        user_rule = rules.get(name)
-        is_boolean = self.frame[name].dtype.kind == "b"
-        has_no_rule = not (_has_rule(self.metadata, name) or self.metadata.has_lost_values(name))
+        user_rule = rules.get(column_name)
+        is_boolean = self.frame[column_name].dtype.kind == "b"
+        has_no_rule = not (
+            _has_rule(self.metadata, column_name) or self.metadata.has_lost_values(column_name)
+        )
         if user_rule is None and is_requested and is_boolean and has_no_rule:
             user_rule = "mean"
         column_plan = None
         if user_rule is not None:
             rule = as_rule(user_rule)
             if isinstance(user_rule, str):  # money stays in its currency
-                declaration = self.metadata.declaration_of(name)
+                declaration = self.metadata.declaration_of(column_name)
                 currency_columns = (
                     self.frame.filter(regex="currency$") if declaration.unit == CURRENCY else ()
                 )
@@ -224,23 +226,23 @@ class _Planner:
                     map(str, currency_columns), default=None
                 )
                 rule = replace(rule, within=kind_column)
-            column_plan = ColumnPlan(name, rule)
+            column_plan = ColumnPlan(column_name, rule)
         elif self.with_shares and len(self.metadata.sources) > 1:
-            column_plan = self._plan_share(name)
+            column_plan = self._plan_share(column_name)
         if column_plan is None:
             column_plan = self._plan_single_measure(
-                plan_declared_rule(self.frame, self.metadata, name), is_requested
+                plan_declared_rule(self.frame, self.metadata, column_name), is_requested
             )
             if caution := _approximation_reason(self.frame, column_plan):
-                warn(f"{name} is {caution}")
+                warn(f"{column_name} is {caution}")
                 rule = Aggregation("mean", by=column_plan.rule.otherwise)
                 column_plan = replace(column_plan, rule=rule, caution=caution)
         if column_plan.response_totals is None:
             self._check_rows(column_plan)
         else:
             self._check_for_double_counts(column_plan)
-        if rules.get(name) == "sum" and not self.metadata.columns[name].table:
-            check_repeated_values(self.frame, self.groups, name)
+        if rules.get(column_name) == "sum" and not self.metadata.columns[column_name].table:
+            check_repeated_values(self.frame, self.groups, column_name)
         # A mask of the rows that repeat other rows and must not count.
         table_name = self.metadata.columns[column_plan.column].table
         if column_plan.rule.rule not in (*_NUMERIC_RULES, "count") or not table_name:
@@ -453,20 +455,22 @@ class _Planner:
         ).groupby(response_of_row)
         if (counts_by_response[denominator].nunique(dropna=False) != 1).any():
             return None
-        _, first_rows = np.unique(response_of_row, return_index=True)
-        if len(groups) * len(first_rows) > _MAX_GROUP_ROW_PAIRS:
+        _, first_row_positions = np.unique(response_of_row, return_index=True)
+        if len(groups) * len(first_row_positions) > _MAX_GROUP_ROW_PAIRS:
             return None
-        key_rows = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
-        response_rows = frame[grouped_keys].iloc[first_rows].assign(_row=first_rows)
-        group_row_pairs = key_rows.merge(
-            response_rows, how="inner" if grouped_keys else "cross", on=grouped_keys or None
+        group_keys = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
+        first_row_keys = (
+            frame[grouped_keys].iloc[first_row_positions].assign(_row=first_row_positions)
+        )
+        group_row_pairs = group_keys.merge(
+            first_row_keys, how="inner" if grouped_keys else "cross", on=grouped_keys or None
         )
         group_ids, row_positions = (
             group_row_pairs[column_name].to_numpy(np.int64) for column_name in ("_group", "_row")
         )
         has_row_in_group = np.isin(
-            group_ids * len(first_rows) + response_of_row[row_positions],
-            groups.row_codes * len(first_rows) + response_of_row,
+            group_ids * len(first_row_positions) + response_of_row[row_positions],
+            groups.row_codes * len(first_row_positions) + response_of_row,
         )
         # A response whose counts add up to its total has no further rows.
         has_share_column = any(
@@ -498,18 +502,20 @@ class _Planner:
         )
 
 
-def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str) -> str:
+def _rule_hint(
+    frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, column_name: str
+) -> str:
     """Return the end of an error message that suggests an aggregation rule; "" if none is known.
 
     For example, ``; for the best: rules={'rank': 'min'}``.
     """
     if rule.rule == "key":
-        return f"; to count them: rules={{{name!r}: 'count'}}"
-    if frame[name].dtype.kind not in "iuf":
+        return f"; to count them: rules={{{column_name!r}: 'count'}}"
+    if frame[column_name].dtype.kind not in "iuf":
         return ""
-    if metadata.declaration_of(name).unit == RANK:
-        return f"; for the best: rules={{{name!r}: 'min'}}"
-    rules_text = suggest_rule(frame, metadata, name)
+    if metadata.declaration_of(column_name).unit == RANK:
+        return f"; for the best: rules={{{column_name!r}: 'min'}}"
+    rules_text = suggest_rule(frame, metadata, column_name)
     condition = (
         "weighted by its counts" if "weighted" in rules_text else "if you know that they add up"
     )
@@ -549,13 +555,15 @@ def _overwrite_reason(column_names: list[str]) -> str:
     return f"its rule needs {' and '.join(column_names)} as read, and {verb_phrase} overwritten"
 
 
-def approximation_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
+def approximation_reason(
+    frame: pd.DataFrame, metadata: FrameMetadata, column_name: str
+) -> str | None:
     """Return why a column's aggregate would be only approximate; None if it would be exact."""
-    reason = metadata.columns[name].caution
-    if reason or not metadata.declaration_of(name).aggregate.otherwise:
+    reason = metadata.columns[column_name].caution
+    if reason or not metadata.declaration_of(column_name).aggregate.otherwise:
         return reason
     try:
-        return _approximation_reason(frame, plan_declared_rule(frame, metadata, name))
+        return _approximation_reason(frame, plan_declared_rule(frame, metadata, column_name))
     except AggregationRefused as refusal:
         return str(refusal)
 
@@ -625,7 +633,7 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
     )
 
 
-def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Series | None:
+def row_units(frame: pd.DataFrame, metadata: FrameMetadata, column_name: str) -> pd.Series | None:
     """Return a Series with the unit of each row of a column; None if all have the declared unit.
 
     Examples
@@ -640,7 +648,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     >>> row_units(frame, metadata_of(frame), "value").tolist()
     ['milliseconds', 'size']
     """
-    declaration = metadata.declaration_of(name)
+    declaration = metadata.declaration_of(column_name)
     unit_column = declaration.unit_by
     if unit_column not in frame.columns or not (declaration.units or unit_column == "unit"):
         return None
@@ -648,9 +656,9 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     return unit_texts.map(dict(declaration.units)).astype("string").fillna(unit_texts)
 
 
-def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
+def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, column_name: str) -> str | None:
     """Return the unit that all rows of a column have, e.g. a currency; None if rows differ."""
-    unit_of_row = row_units(frame, metadata, name)
+    unit_of_row = row_units(frame, metadata, column_name)
     if unit_of_row is None or unit_of_row.isna().any() or unit_of_row.nunique() != 1:
         return None
     return str(unit_of_row.iloc[0])

@@ -103,10 +103,10 @@ class CellStatuses:
         )
 
 
-def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> CellStatuses:
+def statuses_of(frame: pd.DataFrame, column_name: str, metadata: FrameMetadata) -> CellStatuses:
     """Return the status of each cell of a column: whether it was measured, or why not."""
-    column_metadata = metadata.columns.get(name, NO_METADATA)
-    column_values = frame[name]
+    column_metadata = metadata.columns.get(column_name, NO_METADATA)
+    column_values = frame[column_name]
     has_value = column_values.notna().to_numpy(bool)
     if column_values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         has_value = has_value & ~np.isnan(column_values.to_numpy(np.float64, na_value=np.nan))
@@ -151,7 +151,10 @@ def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cell
         np.where(has_value, availability_codes, availability_codes + len(availabilities)),
         has_value,
     )
-    for status_column, is_row_status in ((STATUS_NAME, True), (f"{name}_{STATUS_NAME}", False)):
+    for status_column, is_row_status in (
+        (STATUS_NAME, True),
+        (f"{column_name}_{STATUS_NAME}", False),
+    ):
         if not _holds_statuses(frame, status_column):
             continue
         parsed_statuses = _parse_statuses(
@@ -171,33 +174,44 @@ def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cell
 
 
 def availability_of(
-    frame: pd.DataFrame, name: str, column_metadata: ColumnMetadata
+    frame: pd.DataFrame, column_name: str, column_metadata: ColumnMetadata
 ) -> Availability:
     """Return the availability of a whole column: a status such as "partial", with its reason."""
     availability = column_metadata.availability
-    if availability.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
-        column_values = frame[name]
+    if (
+        availability.status == Status.AVAILABLE
+        and len(frame)
+        and not is_status_column(frame, column_name)
+    ):
+        column_values = frame[column_name]
         if isinstance(column_values, pd.Series) and column_values.isna().all():
             return NO_VALUE_AVAILABILITY
     return availability
 
 
 def status_columns(
-    availabilities: Sequence[Availability], codes: IntArray, name: str = STATUS_NAME
+    availabilities: Sequence[Availability],
+    availability_codes: IntArray,
+    status_column_name: str = STATUS_NAME,
 ) -> pd.DataFrame:
     """Return a frame with three columns: the status, cause and reason of each row.
 
     The status says whether the row was measured; the cause is a keyword and the reason a text on
-    why it was not. ``availabilities`` has the distinct availabilities, and ``codes`` has for each
-    row the position of its availability in them. The names of the columns begin with ``name``.
+    why it was not. ``availabilities`` has the distinct availabilities, and ``availability_codes``
+    has for each row the position of its availability in them. ``status_column_name`` is the name of
+    the column of statuses; the names of the other two begin with it.
     """
     texts_by_column = {
-        name: [str(availability.status) for availability in availabilities],
-        name + CAUSE_SUFFIX: [availability.cause for availability in availabilities],
-        name + REASON_SUFFIX: [availability.reason for availability in availabilities],
+        status_column_name: [str(availability.status) for availability in availabilities],
+        status_column_name + CAUSE_SUFFIX: [availability.cause for availability in availabilities],
+        status_column_name + REASON_SUFFIX: [
+            availability.reason for availability in availabilities
+        ],
     }
-    status_frame = pd.DataFrame(texts_by_column, dtype="string").astype({name: STATUS_DTYPE})
-    return status_frame.take(codes).reset_index(drop=True)
+    status_frame = pd.DataFrame(texts_by_column, dtype="string").astype(
+        {status_column_name: STATUS_DTYPE}
+    )
+    return status_frame.take(availability_codes).reset_index(drop=True)
 
 
 def combine_cells(left: CellStatuses, right: CellStatuses) -> CellStatuses:
@@ -233,68 +247,78 @@ def combine_cells(left: CellStatuses, right: CellStatuses) -> CellStatuses:
     return CellStatuses(availabilities, position_of_row, left.has_number & right.has_number)
 
 
-def is_status_column(frame: pd.DataFrame, name: str) -> bool:
+def is_status_column(frame: pd.DataFrame, column_name: str) -> bool:
     """Return whether a column has the statuses of another column, or their causes or reasons.
 
     A status, such as "partial", says whether a cell was measured.
     """
     return any(
-        name.endswith(STATUS_NAME + suffix) and _holds_statuses(frame, name.removesuffix(suffix))
+        column_name.endswith(STATUS_NAME + suffix)
+        and _holds_statuses(frame, column_name.removesuffix(suffix))
         for suffix in ("", CAUSE_SUFFIX, REASON_SUFFIX)
     )
 
 
-def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
+def _holds_statuses(frame: pd.DataFrame, column_name: str) -> bool:
     """Return whether a column exists and all its values are statuses, such as "partial"."""
-    if name not in frame.columns:
+    if column_name not in frame.columns:
         return False
-    distinct_values = frame[name].dropna().unique()
+    distinct_values = frame[column_name].dropna().unique()
     return {*map(str, distinct_values)} <= {*STATUS_DTYPE.categories} and (
-        len(distinct_values) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
+        len(distinct_values) > 0 or isinstance(frame[column_name].dtype, pd.CategoricalDtype)
     )
 
 
-def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> CellStatuses:
-    """Parse the column ``name``, which has the statuses of another column's cells.
+def _parse_statuses(
+    frame: pd.DataFrame, status_column_name: str, has_value_mask: Mask
+) -> CellStatuses:
+    """Parse the column ``status_column_name``, which has the statuses of another column's cells.
 
     A status is a word such as ``unavailable``. Columns beside it have the cause of each status,
-    such as ``not_connected``, and the reason as free text. ``has_value`` is a boolean mask of the
-    rows in which the other column has a value.
+    such as ``not_connected``, and the reason as free text. ``has_value_mask`` is a boolean mask of
+    the rows in which the other column has a value.
     """
     status_texts = pd.DataFrame(
-        {suffix: frame.get(name + suffix) for suffix in ("", CAUSE_SUFFIX, REASON_SUFFIX)},
+        {
+            suffix: frame.get(status_column_name + suffix)
+            for suffix in ("", CAUSE_SUFFIX, REASON_SUFFIX)
+        },
         index=frame.index,
     ).astype("string")
     availability_codes = status_texts.groupby(list(status_texts), dropna=False).ngroup()
-    distinct_status_rows = (
+    distinct_status_texts = (
         status_texts.assign(code=availability_codes)
         .drop_duplicates("code")
         .sort_values("code")
         .astype(object)
     )
     availabilities = []
-    for status, cause, reason, _ in distinct_status_rows.where(
-        distinct_status_rows.notna(), None
+    for status, cause, reason, _ in distinct_status_texts.where(
+        distinct_status_texts.notna(), None
     ).itertuples(index=False):
         cause = Cause(cause) if cause in {*Cause} else None
         availabilities.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
-    cells = CellStatuses(availabilities, availability_codes.to_numpy().astype(np.int64), has_value)
-    return replace(cells, has_number=has_value & cells.has_status(Status.AVAILABLE, Status.PARTIAL))
+    cells = CellStatuses(
+        availabilities, availability_codes.to_numpy().astype(np.int64), has_value_mask
+    )
+    return replace(
+        cells, has_number=has_value_mask & cells.has_status(Status.AVAILABLE, Status.PARTIAL)
+    )
 
 
 def row_statements(
-    statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
+    statuses: pd.DataFrame, status_column_name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
     """Convert a column of statuses to `Statement` objects, each for all rows of one status.
 
     A `Statement` consists of a status and the condition that selects its rows. ``statuses`` has the
-    column ``name``. ``keys`` has the columns that identify each row.
+    column ``status_column_name``. ``keys`` has the columns that identify each row.
     """
-    statuses = statuses.fillna({name: Status.UNKNOWN})
-    cells = _parse_statuses(statuses, name, np.ones(len(keys), bool))
+    statuses = statuses.fillna({status_column_name: Status.UNKNOWN})
+    cells = _parse_statuses(statuses, status_column_name, np.ones(len(keys), bool))
     # With too many keys, or keys that may have changed, select rows by their status.
     if not are_keys_listable(keys, metadata):
-        keys = statuses[[name]]
+        keys = statuses[[status_column_name]]
     return key_statements(keys, cells.availabilities, cells.codes)
 
 

@@ -44,9 +44,9 @@ JOINED_TABLE_PREFIX = "joined-"
 """The prefix of the table name that a merged frame gets."""
 
 
-def is_joined_table(table: str) -> bool:
+def is_joined_table(table_name: str) -> bool:
     """Return whether a table name stands for a merged frame, such as ``joined-3f2a``."""
-    return table.startswith(JOINED_TABLE_PREFIX)
+    return table_name.startswith(JOINED_TABLE_PREFIX)
 
 
 class AggregationRefused(Exception):
@@ -124,33 +124,33 @@ class Duplicates:
             if name in frame.columns and metadata.has_valid_metadata(name)
         ]
 
-    def find_repeated_rows(self, table: str, compared_columns: Sequence[str]) -> Mask | None:
+    def find_repeated_rows(self, table_name: str, compared_columns: Sequence[str]) -> Mask | None:
         """Return a boolean mask of the rows that repeat an earlier row; None if no row does.
 
-        A row repeats another row of its group if both have the same key. ``table`` is the name of
-        the table that the column to sum comes from, such as ``source_domains``. Rows with the same
-        key must also have equal values in ``compared_columns``, the columns that are aggregated;
-        otherwise `AggregationRefused` is raised.
+        A row repeats another row of its group if both have the same key. ``table_name`` is the name
+        of the table that the column to sum comes from, such as ``source_domains``. Rows with the
+        same key must also have equal values in ``compared_columns``, the columns that are
+        aggregated; otherwise `AggregationRefused` is raised.
         """
-        if table not in self._first_rows_by_table:
-            self._first_rows_by_table[table] = self._find_first_rows(table)
-        first_rows, overlapping_scopes = self._first_rows_by_table[table]
-        is_repeated_row: Mask = first_rows != np.arange(len(first_rows))
+        if table_name not in self._first_rows_by_table:
+            self._first_rows_by_table[table_name] = self._find_first_rows(table_name)
+        first_row_positions, overlapping_scopes = self._first_rows_by_table[table_name]
+        is_repeated_row: Mask = first_row_positions != np.arange(len(first_row_positions))
         if not is_repeated_row.any():
             return None
         for column in compared_columns:
             cell_hashes = hash_cells(self._frame[column].array)
-            if (cell_hashes != cell_hashes[first_rows]).any():
+            if (cell_hashes != cell_hashes[first_row_positions]).any():
                 raise AggregationRefused(_describe_difference(column, overlapping_scopes))
         return is_repeated_row
 
-    def is_in_several_groups(self, table: str) -> bool:
+    def is_in_several_groups(self, table_name: str) -> bool:
         """Return whether the rows that a join repeated are in several groups.
 
-        ``table`` is one of the tables with repeated rows. For example, a domain with two kinds of
-        pages is in two groups by kind of page.
+        ``table_name`` is the name of a table with repeated rows. For example, a domain with two
+        kinds of pages is in two groups by kind of page.
         """
-        key_columns, missing_columns = self._key_columns(table)
+        key_columns, missing_columns = self._key_columns(table_name)
         if missing_columns or key_columns is None:
             return False
         key_codes = _find_first_equal_rows(
@@ -160,23 +160,23 @@ class Duplicates:
             np.unique(key_codes)
         )
 
-    def _find_first_rows(self, table: str) -> tuple[IntArray, list[ResponseScope]]:
+    def _find_first_rows(self, table_name: str) -> tuple[IntArray, list[ResponseScope]]:
         """Return for each row the position of the first row of its group with the same key.
 
         Also return the scopes (host, days, filters) of the responses that overlap, i.e. that may
         have rows in common.
         """
-        scopes, scope_of_row = self.scopes_and_positions(table)
+        scopes, scope_of_row = self.scopes_and_positions(table_name)
         scope_pairs = [*combinations(scopes, 2)]
         overlapping_pairs = [
             scope_pair for scope_pair in scope_pairs if not scope_pair[0].is_disjoint(scope_pair[1])
         ]
         overlapping_scopes = [scope for scope_pair in overlapping_pairs for scope in scope_pair]
-        key_columns, missing_columns = self._key_columns(table)
+        key_columns, missing_columns = self._key_columns(table_name)
         group_of_row = self._groups.row_codes
         all_row_positions = np.arange(len(self._frame))
-        is_repeated_table = table in self._metadata.repeated_tables
-        was_repeated_table = table in metadata_and_responses(self._frame)[0].repeated_tables
+        is_repeated_table = table_name in self._metadata.repeated_tables
+        was_repeated_table = table_name in metadata_and_responses(self._frame)[0].repeated_tables
         if is_repeated_table and not was_repeated_table and not overlapping_scopes:
             original_match = fingerprint_check_of(
                 self._frame
@@ -184,12 +184,12 @@ class Duplicates:
             if original_match is not None:
                 return _find_first_equal_rows([group_of_row, original_match[0]]), []
         if missing_columns or key_columns is None:
-            self._check_without_key(table, missing_columns, overlapping_scopes, scope_of_row)
+            self._check_without_key(table_name, missing_columns, overlapping_scopes, scope_of_row)
             return all_row_positions, []
         key_names = [name for name in key_columns if name not in self._groups.constant_keys]
         compared_arrays = [group_of_row, *(self._frame[name].array for name in key_names)]
-        first_rows = _find_first_equal_rows(compared_arrays)
-        if (first_rows == all_row_positions).all() and key_columns:
+        first_row_positions = _find_first_equal_rows(compared_arrays)
+        if (first_row_positions == all_row_positions).all() and key_columns:
             return all_row_positions, []
         if scope_of_row is None and len(overlapping_pairs) < len(scope_pairs):
             if overlapping_pairs or is_repeated_table:
@@ -199,14 +199,14 @@ class Duplicates:
                 )
             return all_row_positions, []
         if scope_of_row is not None and not overlapping_pairs:
-            first_rows = _find_first_equal_rows([*compared_arrays, scope_of_row])
+            first_row_positions = _find_first_equal_rows([*compared_arrays, scope_of_row])
         elif scope_of_row is not None and len(overlapping_pairs) < len(scope_pairs):
             raise AggregationRefused(_describe_difference("the key", overlapping_scopes))
-        return first_rows, overlapping_scopes
+        return first_row_positions, overlapping_scopes
 
     def _check_without_key(
         self,
-        table: str,
+        table_name: str,
         missing_columns: Sequence[str],
         overlapping_scopes: Sequence[ResponseScope],
         scope_of_row: IntArray | None,
@@ -226,12 +226,14 @@ class Duplicates:
         remedy = (
             f"keep {' and '.join(missing_columns)} in the frame"
             if missing_columns
-            else f"{table} has no key"
+            else f"{table_name} has no key"
         )
-        rows_text = f"rows of {table}"
-        if is_joined_table(table):
+        rows_text = f"rows of {table_name}"
+        if is_joined_table(table_name):
             table_columns = [
-                name for name, column in self._metadata.columns.items() if column.table == table
+                name
+                for name, column in self._metadata.columns.items()
+                if column.table == table_name
             ]
             rows_text = f"rows of the frame with {table_columns[-1]}"
             if not missing_columns or missing_columns == [NO_KEY_PLACEHOLDER]:
@@ -241,7 +243,7 @@ class Duplicates:
                 f"the groups overlap: {rows_text} are in several of them; aggregate the rows that "
                 "were grouped, not the groups"
             )
-        if table in self._metadata.repeated_tables and has_several_rows:
+        if table_name in self._metadata.repeated_tables and has_several_rows:
             raise AggregationRefused(
                 f"{rows_text} were repeated by a join or stacked twice; {remedy}"
             )
@@ -251,12 +253,12 @@ class Duplicates:
                 f"{_GROUPING_HINT}"
             )
 
-    def _key_columns(self, table: str) -> tuple[list[str] | None, list[str]]:
+    def _key_columns(self, table_name: str) -> tuple[list[str] | None, list[str]]:
         """Return the key columns of a table that the frame has, and those that it lacks.
 
         The first list is None if the table has no key.
         """
-        key_columns = self._metadata.key_of(table)
+        key_columns = self._metadata.key_of(table_name)
         if key_columns is None:
             return None, []
         column_names = self._frame.columns
@@ -265,7 +267,7 @@ class Duplicates:
             for name in key_columns
             if name not in column_names or not self._metadata.has_valid_metadata(name)
         ]
-        if is_joined_table(table):
+        if is_joined_table(table_name):
             return [*key_columns], missing_columns
         return [
             name
@@ -273,19 +275,19 @@ class Duplicates:
             if name in column_names and name not in CONTEXT_COLUMNS
         ], missing_columns
 
-    def scopes_and_positions(self, table: str) -> tuple[list[ResponseScope], IntArray | None]:
+    def scopes_and_positions(self, table_name: str) -> tuple[list[ResponseScope], IntArray | None]:
         """Return the scopes of a frame's responses, and the position of each row's scope in them.
 
         A scope is the host, days and filters of a request. The positions are None if no column says
         which response a row came from.
         """
-        if is_joined_table(table):
+        if is_joined_table(table_name):
             return [], None
         if not self._context:
             sources = self._metadata.sources
             # Of several sections it is not known here which one a table of another profile is in.
-            if ":" not in table or len({source.section for source in sources}) > 1:
-                sources = tuple(source for source in sources if _may_have_table(source, table))
+            if ":" not in table_name or len({source.section for source in sources}) > 1:
+                sources = tuple(source for source in sources if _may_have_table(source, table_name))
             return [*dict.fromkeys(map(response_scope, sources))], None
         context_rows = self._frame[self._context].astype("string")
         scope_of_row: Any = (
@@ -293,15 +295,17 @@ class Duplicates:
             .ngroup()
             .to_numpy(np.int64)
         )
-        distinct_rows = context_rows.drop_duplicates().astype(object)
+        distinct_context_rows = context_rows.drop_duplicates().astype(object)
         scopes = []
-        for row in distinct_rows.where(distinct_rows.notna(), None).to_dict("records"):
+        for context_row in distinct_context_rows.where(distinct_context_rows.notna(), None).to_dict(
+            "records"
+        ):
             filters = tuple(
-                frozenset(filter(None, str(row.get(f"filter_{name}") or "").split(",")))
+                frozenset(filter(None, str(context_row.get(f"filter_{name}") or "").split(",")))
                 for name in FILTERS
             )
             scope_values = [
-                row.get(name) for name in ("host", "window_start", "window_end", "days")
+                context_row.get(name) for name in ("host", "window_start", "window_end", "days")
             ]
             scopes.append(ResponseScope(*scope_values, filters))  # type: ignore[call-arg, arg-type]
         return scopes, scope_of_row
@@ -371,10 +375,12 @@ def _find_first_equal_rows(columns: Sequence[Any]) -> IntArray:
     return row_positions.groupby(row_hashes, sort=False).transform("first").to_numpy()
 
 
-def _may_have_table(source: Source, table: str) -> bool:
+def _may_have_table(source: Source, table_name: str) -> bool:
     """Return whether a response may contain rows of a table; True if its section is not known."""
     with suppress(ScopeError, KeyError):
-        return any(declaration.name == table for declaration in sections.get(source.section or ""))
+        return any(
+            declaration.name == table_name for declaration in sections.get(source.section or "")
+        )
     return True
 
 
@@ -390,17 +396,20 @@ def _name_two_scopes(scopes: Iterable[ResponseScope]) -> str:
 _GROUPING_HINT = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
 
 
-def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
-    """Return the error message for rows that have the same key but differ in the column ``name``.
+def _describe_difference(column_name: str, overlapping_scopes: Sequence[ResponseScope]) -> str:
+    """Return the error message for rows that have one key but differ in the column ``column_name``.
 
-    ``scopes`` has the host, days and filters of each of the overlapping responses, if any overlap.
+    ``overlapping_scopes`` has the host, days and filters of each of the responses that overlap, if
+    any do.
     """
-    if scopes:
+    if overlapping_scopes:
         return (
-            f"the responses overlap and {name} differs in them: {_name_two_scopes(scopes)}; "
-            f"aggregate each alone, {_GROUPING_HINT}"
+            f"the responses overlap and {column_name} differs in them: "
+            f"{_name_two_scopes(overlapping_scopes)}; aggregate each alone, {_GROUPING_HINT}"
         )
-    return f"rows with the same key differ in {name}; aggregate the frames before you join them"
+    return (
+        f"rows with the same key differ in {column_name}; aggregate the frames before you join them"
+    )
 
 
 _MIN_SHARED_COLUMNS = 3
@@ -530,13 +539,13 @@ unrelated values are equal.
 """
 
 
-def check_repeated_values(frame: pd.DataFrame, groups: Groups, name: str) -> None:
+def check_repeated_values(frame: pd.DataFrame, groups: Groups, column_name: str) -> None:
     """Raise `AggregationRefused` if a join probably repeated values of a column.
 
     A sum would add the repeated values several times.
     """
-    has_value = frame[name].notna().to_numpy(bool)
-    column_values = frame.loc[has_value, name]
+    has_value = frame[column_name].notna().to_numpy(bool)
+    column_values = frame.loc[has_value, column_name]
     # A column of 0 and 1, or with only one distinct value, says nothing.
     if column_values.nunique() < 2 or column_values.isin([0, 1]).all():
         return
@@ -564,5 +573,5 @@ def check_repeated_values(frame: pd.DataFrame, groups: Groups, name: str) -> Non
                 f"it has one value per {column} over {len(key_value_rows):,} rows, and a sum would "
                 "count it several times: join with df.aa.merge, which counts each once; if each "
                 "row has its own, aggregate with "
-                f"rules={{{name!r}: aa.sections.Aggregation('sum')}}"
+                f"rules={{{column_name!r}: aa.sections.Aggregation('sum')}}"
             )

@@ -49,9 +49,9 @@ class Groups:
         """The number of rows in each group."""
         return np.bincount(self.row_codes, minlength=len(self))
 
-    def count(self, mask: Mask) -> IntArray:
-        """Return for each group how many of its rows are True in the boolean mask ``mask``."""
-        return np.bincount(self.row_codes[mask], minlength=len(self))
+    def count(self, row_mask: Mask) -> IntArray:
+        """Return for each group how many of its rows are True in the boolean mask ``row_mask``."""
+        return np.bincount(self.row_codes[row_mask], minlength=len(self))
 
     def combine_availability(
         self, cell_statuses: CellStatuses
@@ -173,19 +173,19 @@ def as_floats(values: pd.Series) -> FloatArray:
     return values.to_numpy(np.float64, na_value=np.nan)
 
 
-def float_sum_by_group(values: FloatArray, mask: Mask, groups: Groups) -> FloatArray:
-    """Return the sum of each group as a float, over the rows in ``mask``."""
-    return np.bincount(groups.row_codes[mask], values[mask], minlength=len(groups)).astype(
+def float_sum_by_group(values: FloatArray, row_mask: Mask, groups: Groups) -> FloatArray:
+    """Return the sum of each group as a float, over the rows in ``row_mask``."""
+    return np.bincount(groups.row_codes[row_mask], values[row_mask], minlength=len(groups)).astype(
         np.float64
     )
 
 
-def sum_by_group(values: pd.Series, mask: Mask, groups: Groups, column_name: str) -> pd.Series:
-    """Return the sum of each group, over the rows in ``mask``; exact for integers."""
-    approximate_sums = float_sum_by_group(as_floats(values), mask, groups)
+def sum_by_group(values: pd.Series, row_mask: Mask, groups: Groups, column_name: str) -> pd.Series:
+    """Return the sum of each group, over the rows in ``row_mask``; exact for integers."""
+    approximate_sums = float_sum_by_group(as_floats(values), row_mask, groups)
     if values.dtype.kind not in "iub":
         return numbers_to_nullable(approximate_sums, values)
-    largest_value = values[mask].max() if mask.any() else 0
+    largest_value = values[row_mask].max() if row_mask.any() else 0
     if (np.abs(approximate_sums) >= 2**63).any() or int(largest_value) >= 2**63:
         overflow_reason = "a sum is too large for a 64-bit integer"
         raise AvailabilityError(
@@ -194,7 +194,7 @@ def sum_by_group(values: pd.Series, mask: Mask, groups: Groups, column_name: str
         )
     # Sums that overflow on the way are right if the result fits.
     exact_sums = np.zeros(len(groups), np.int64)
-    np.add.at(exact_sums, groups.row_codes[mask], values[mask].to_numpy(np.int64))
+    np.add.at(exact_sums, groups.row_codes[row_mask], values[row_mask].to_numpy(np.int64))
     return numbers_to_nullable(exact_sums, values)
 
 
@@ -205,12 +205,12 @@ def to_nullable(values: pd.Series) -> pd.Series:
     return values.convert_dtypes() if is_numpy else values
 
 
-def pick_by_group(values: pd.Series, mask: Mask, groups: Groups, rule: str) -> pd.Series:
+def pick_by_group(values: pd.Series, row_mask: Mask, groups: Groups, rule: str) -> pd.Series:
     """Return the min, max, first or last value of each group, as ``rule`` says.
 
     Only the rows in the boolean mask count.
     """
-    picked_values = to_nullable(values)[mask].groupby(groups.row_codes[mask]).agg(rule)
+    picked_values = to_nullable(values)[row_mask].groupby(groups.row_codes[row_mask]).agg(rule)
     return picked_values.reindex(range(len(groups)))
 
 
@@ -248,7 +248,9 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
     time_columns = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
     time_columns = [name for name in time_columns if name in metadata.key] or time_columns
     days_hint = (
-        _days_hint(metadata.columns[time_columns[0]].declared_name or "") if time_columns else None
+        _make_daily_tables_hint(metadata.columns[time_columns[0]].declared_name or "")
+        if time_columns
+        else None
     )
     if len(time_columns) != 1 or days_hint is not None:
         need_text = (
@@ -274,7 +276,7 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
     )
 
 
-def _days_hint(declared_name: str) -> str | None:
+def _make_daily_tables_hint(declared_name: str) -> str | None:
     """Return a hint on tables with daily counts, if a datetime column does not date the counts.
 
     For example, the day on which a prompt was created does not date its answers. The result is None
@@ -284,11 +286,11 @@ def _days_hint(declared_name: str) -> str | None:
     table = find_table(table_name)
     if table is None or column_name in table.key:
         return None
-    has_totals = any(
+    has_count_columns = any(
         column.unit in (COUNT, REQUESTS) and column.aggregate.rule == "sum"
         for column in table.columns
     )
-    return " (overview_trend and crawl_timeseries have days)" if has_totals else None
+    return " (overview_trend and crawl_timeseries have days)" if has_count_columns else None
 
 
 def find_partial_periods(

@@ -106,31 +106,33 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for left_key, right_key in reversed([*zip(*merge_keys, strict=False)] * has_left_keys)
         if isinstance(left_key, str) and isinstance(right_key, str)
     }
-    for position, (metadata, new_name_by_old) in enumerate(
+    for side_index, (metadata, new_name_by_old) in enumerate(
         zip(metadata_with_tables, new_names_of_frames, strict=True)
     ):
         for column_name, column in metadata.columns.items():
             if column_name not in shared_keys:
                 metadata_by_column[new_name_by_old[column_name]] = column.renamed(new_name_by_old)
         repeated_tables.update(metadata.repeated_tables)
-        if repeated_flags[position]:
+        if repeated_flags[side_index]:
             repeated_tables.update(table_names_of(metadata))
-        for table in table_names_of(metadata):
-            table_key = metadata.key_of(table)
-            if table_key is not None and table not in key_by_table:
+        for table_name in table_names_of(metadata):
+            table_key = metadata.key_of(table_name)
+            if table_key is not None and table_name not in key_by_table:
                 new_names = new_name_by_old | (
-                    left_key_by_right if position and is_joined_table(table) else {}
+                    left_key_by_right if side_index and is_joined_table(table_name) else {}
                 )
-                key_by_table[table] = tuple(
+                key_by_table[table_name] = tuple(
                     new_names.get(column_name, column_name) for column_name in table_key
                 )
-    tables_of_frames = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
-    old_tables = {table for metadata in metadata_of_frames for table in metadata.key_by_table}
-    new_table = next(
+    table_names_of_frames = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
+    old_table_names = {
+        table_name for metadata in metadata_of_frames for table_name in metadata.key_by_table
+    }
+    new_table_name = next(
         (
-            column_name
-            for column_name in key_by_table
-            if is_joined_table(column_name) and column_name not in old_tables
+            table_name
+            for table_name in key_by_table
+            if is_joined_table(table_name) and table_name not in old_table_names
         ),
         "",
     )
@@ -139,31 +141,35 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             metadata.columns.get(column_name, NO_METADATA) for metadata in metadata_of_frames
         ]
         column = _key_metadata(
-            *metadata_of_key_sides, left_only=unmatched_counts[1], right_only=unmatched_counts[0]
+            *metadata_of_key_sides,
+            left_only_count=unmatched_counts[1],
+            right_only_count=unmatched_counts[0],
         )
         is_known = (
-            column.declared_name or column.availability.status != Status.UNKNOWN or not new_table
+            column.declared_name
+            or column.availability.status != Status.UNKNOWN
+            or not new_table_name
         )
         metadata_by_column[column_name] = (
-            column if is_known else replace(column, declared_name=f"{new_table}.{column_name}")
+            column if is_known else replace(column, declared_name=f"{new_table_name}.{column_name}")
         )
-    for position, unmatched_mask in enumerate(unmatched_masks):
-        if not unmatched_counts[position]:
+    for side_index, unmatched_mask in enumerate(unmatched_masks):
+        if not unmatched_counts[side_index]:
             continue
         other_frame_keys = [
-            new_names_of_frames[1 - position].get(key)
-            for key in merge_keys[1 - position]
+            new_names_of_frames[1 - side_index].get(key)
+            for key in merge_keys[1 - side_index]
             if isinstance(key, str)
         ]
         unmatched_keys = merged_frame[
             [column_name for column_name in merged_frame if column_name in other_frame_keys]
         ][unmatched_mask]
-        availability = no_match_availability(unmatched_counts[position], len(unmatched_mask))
+        availability = no_match_availability(unmatched_counts[side_index], len(unmatched_mask))
         statements = list[Statement]()
         if are_keys_listable(unmatched_keys, FrameMetadata(metadata_by_column)):
             statements = key_statements(unmatched_keys, [availability])
-        for column_name in metadata_with_tables[position].columns.keys() - {*shared_keys}:
-            new_name = new_names_of_frames[position][column_name]
+        for column_name in metadata_with_tables[side_index].columns.keys() - {*shared_keys}:
+            new_name = new_names_of_frames[side_index][column_name]
             metadata_by_column[new_name] = with_unmatched_rows(
                 metadata_by_column[new_name], availability, statements
             )
@@ -185,9 +191,9 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         unique_key(merged_frame, tuple(merged_key) if keys_of_frames[0] else ()),
         sources_of(metadata_with_tables),
         {
-            table: table_key
-            for table, table_key in key_by_table.items()
-            if table not in tables_of_frames[0] & tables_of_frames[1]
+            table_name: table_key
+            for table_name, table_key in key_by_table.items()
+            if table_name not in table_names_of_frames[0] & table_names_of_frames[1]
         },
         tuple(sorted(repeated_tables)),
     )
@@ -324,25 +330,33 @@ def names_after_merge(
 
 
 def _key_metadata(
-    left: ColumnMetadata, right: ColumnMetadata, *, left_only: int, right_only: int
+    left: ColumnMetadata,
+    right: ColumnMetadata,
+    *,
+    left_only_count: int,
+    right_only_count: int,
 ) -> ColumnMetadata:
     """Return the metadata of a key column after a merge.
 
-    ``left_only`` and ``right_only`` are the numbers of rows that only one frame has.
+    ``left_only_count`` and ``right_only_count`` are the numbers of rows that only one frame has.
     """
     # Neither side has all values of the key.
-    if left_only and right_only:
+    if left_only_count and right_only_count:
         declared_name = left.declared_name if left.declared_name == right.declared_name else None
         return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
-    metadata, fallback = (right, left) if right_only else (left, right)
-    return fallback if metadata == NO_METADATA and not (left_only or right_only) else metadata
+    metadata, other_metadata = (right, left) if right_only_count else (left, right)
+    return (
+        other_metadata
+        if metadata == NO_METADATA and not (left_only_count or right_only_count)
+        else metadata
+    )
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
     """Return ``key`` if its columns identify each row of the frame; else an empty tuple."""
-    rows = flatten_index(frame)
-    has_key = bool(key) and {*key} <= {*rows.columns}
-    return key if has_key and not rows.duplicated([*key]).any() else ()
+    flat_frame = flatten_index(frame)
+    has_key_columns = bool(key) and {*key} <= {*flat_frame.columns}
+    return key if has_key_columns and not flat_frame.duplicated([*key]).any() else ()
 
 
 def sources_of(metadata_of_frames: Iterable[FrameMetadata]) -> tuple[Any, ...]:
@@ -393,10 +407,10 @@ def _find_matching_columns(
     for name, column in declared_columns.items():
         if name in matching_columns or name in empty_columns or name not in frame.columns:
             continue
-        filled_rows = frame[frame[name].notna()]
-        fingerprint_check = FingerprintCheck(filled_rows, fingerprint, other_metadata.key)
-        if len(filled_rows) and fingerprint_check.change_reason(name) is None:
-            missing_count = len(frame) - len(filled_rows)
+        rows_with_value = frame[frame[name].notna()]
+        fingerprint_check = FingerprintCheck(rows_with_value, fingerprint, other_metadata.key)
+        if len(rows_with_value) and fingerprint_check.change_reason(name) is None:
+            missing_count = len(frame) - len(rows_with_value)
             matching_columns[name] = with_unmatched_rows(
                 column, no_match_availability(missing_count, len(frame))
             )
@@ -709,13 +723,15 @@ def concat(
     )
 
 
-def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
-    """Return whether two of the frames have rows of ``table`` in common."""
+def _repeats_rows(frames: Sequence[FrameWithMetadata], table_name: str) -> bool:
+    """Return whether two of the frames have rows of ``table_name`` in common."""
     frames_by_response = group_values(
         (scope, (frame, metadata))
         for frame, metadata in frames
         for scope in (
-            {table} if is_joined_table(table) else {*map(response_scope, metadata.sources)}
+            {table_name}
+            if is_joined_table(table_name)
+            else {*map(response_scope, metadata.sources)}
         )
     )
     for frames_of_response in frames_by_response.values():
@@ -727,7 +743,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             name_by_declared_name = {
                 column.declared_name: name
                 for name, column in metadata.columns.items()
-                if column.table == table
+                if column.table == table_name
             }
             fingerprint = original_fingerprint(frame, metadata)
             if fingerprint is None or not fingerprint.is_complete:
@@ -818,7 +834,7 @@ def _stacked_column_metadata(
     all_frames: Sequence[FrameWithMetadata],
     conditions_by_frame: Sequence[tuple[Condition, ...]] | None,
 ) -> ColumnMetadata:
-    """Return the metadata of a column of stacked frames, combined from all of them.
+    """Return the metadata of the column ``name`` of stacked frames, combined from all frames.
 
     ``conditions_by_frame`` has for each frame the conditions that select its rows in the stacked
     frame; None if no column tells the frames apart.

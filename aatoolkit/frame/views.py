@@ -49,13 +49,13 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _rule_in_full(metadata: FrameMetadata, name: str) -> Aggregation:
+def _rule_in_full(metadata: FrameMetadata, column_name: str) -> Aggregation:
     """Return the rule of a column, with all that limits over which columns rows are combined.
 
     A ratio is combined over the columns over which both of its counts may be added.
     """
-    rule = metadata.declaration_of(name).aggregate
-    count_names = rule.over or (rule.by or name,)
+    rule = metadata.declaration_of(column_name).aggregate
+    count_names = rule.over or (rule.by or column_name,)
     combined_rules = [
         rule,
         *(metadata.declaration_of(count_name).aggregate for count_name in count_names),

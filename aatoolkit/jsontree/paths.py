@@ -172,7 +172,9 @@ def _unquote(path_text: str, quoted_name: str) -> str:
 
 
 def format_path(steps: Iterable[Step]) -> str:
-    """Format steps as the path of many values, such as ``domains[].id``.
+    """Format steps as a path that stands for many values, such as ``domains[].id``.
+
+    In it, ``[]`` stands for any element of an array, and ``{}`` for any value of an object.
 
     Examples
     --------

@@ -432,7 +432,7 @@ def metadata_text_of(frame: pd.DataFrame) -> str | None:
 
 
 def _find_lazy_metadata(frame: pd.DataFrame) -> _LazyMetadata | None:
-    """Return the lazy metadata of a DataFrame.
+    """Return the lazy metadata of a DataFrame, which is computed when it is first needed.
 
     The result is None if the DataFrame has only the text of the metadata, or no metadata.
     """

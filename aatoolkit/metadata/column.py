@@ -1,9 +1,11 @@
-"""`ColumnMetadata` of one column, `Source` of one response, and `RowAvailability` of rows.
+"""Metadata of columns: what a column is, and whether it and each of its rows could be measured.
 
-An `Availability` says whether data were measured, and why not. A `Statement` is the availability of
-some rows, such as those of one engine, which are selected by conditions. If several statements
-apply to a row, the one with the most conditions is used. A row without a statement has the
-availability of its column.
+`ColumnMetadata` describes a column. It has an `Availability`, which says whether the column was
+measured, and if not, why. It may also have `Statement` objects: each has conditions that select
+some rows, such as those of one engine, and the `Availability` of these rows. `RowAvailability`
+finds the `Availability` of each row: that of the statement that applies to the row, or that of the
+column if none applies. If several apply, those with fewer conditions than another are ignored.
+`Source` describes the response that the data came from.
 """
 
 from __future__ import annotations
@@ -94,15 +96,17 @@ class ColumnMetadata:
             rest_availability=combine([self.default_availability, availability]),
         )
 
-    def renamed(self, new_names: Mapping[str, str]) -> ColumnMetadata:
+    def renamed(self, new_name_by_old: Mapping[str, str]) -> ColumnMetadata:
         """Return a copy for a DataFrame whose columns were renamed.
 
-        The statements of the copy name the columns by their new names. ``new_names`` maps old to
-        new names.
+        The statements of the copy name the columns by their new names. ``new_name_by_old`` maps old
+        names to new ones.
         """
 
         def rename_column(condition: Condition) -> Condition:
-            return replace(condition, column=new_names.get(condition.column, condition.column))
+            return replace(
+                condition, column=new_name_by_old.get(condition.column, condition.column)
+            )
 
         statements = (
             replace(statement, rows=tuple(map(rename_column, statement.rows)))
@@ -141,7 +145,7 @@ NO_METADATA = ColumnMetadata()
 
 
 def with_failed_responses(
-    columns: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
+    metadata_by_column: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
 ) -> dict[str, ColumnMetadata]:
     """Return the metadata of columns, with a note that failed requests left rows missing.
 
@@ -149,14 +153,17 @@ def with_failed_responses(
     """
     reason = f"{failed_count} of {failed_count + read_count} responses failed"
     failure_availability = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
-    return {name: column.with_absences(failure_availability) for name, column in columns.items()}
+    return {
+        name: column.with_absences(failure_availability)
+        for name, column in metadata_by_column.items()
+    }
 
 
 class RowAvailability:
     """Finds the availability of each row of a DataFrame, from statements about certain rows.
 
-    ``arrays`` has the arrays of the columns by name. Only ``unchanged_columns`` are used to
-    find the rows that a statement is about.
+    ``array_by_column`` has the values of each column. Only the columns in ``unchanged_columns``
+    are used to find the rows that a statement is about.
     """
 
     def __init__(
@@ -277,7 +284,7 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 """A column's statements, the availability of its other rows, and why rows are not in the frame."""
 
 
-def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
+def dump_statements(metadata_by_column: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
     """Convert to JSON values what the metadata of columns states about certain rows.
 
     The result is a dict from column name to nested lists of `StatementFields`. Columns of which all
@@ -287,7 +294,7 @@ def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
         name: _to_nested_lists(
             (column.statements, column.default_availability, column.absence_reasons)
         )
-        for name, column in columns.items()
+        for name, column in metadata_by_column.items()
         if column.statements or column.absence_reasons
     }
 

@@ -133,10 +133,11 @@ class Fingerprint:
             len(hashes) == self.row_count for _, hashes in self.missing_counts_and_hashes.values()
         )
 
-    def cell_hashes_of(self, columns: Iterable[str]) -> list[Hashes]:
+    def cell_hashes_of(self, column_names: Iterable[str]) -> list[Hashes]:
         """Return the hashes of the cells of some columns, as one array per column."""
         return [
-            np.asarray(self.missing_counts_and_hashes[name][1], dtype=np.uint64) for name in columns
+            np.asarray(self.missing_counts_and_hashes[name][1], dtype=np.uint64)
+            for name in column_names
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -354,7 +355,7 @@ class RowMatch(NamedTuple):
     """The hashes of the rows that were read."""
     positions: Positions
     """For each row of the frame, its position among the rows that were read; -1 for a new row."""
-    is_by_key: bool
+    is_matched_by_key: bool
     """Whether rows were matched by key, and not by index label."""
 
     @property
@@ -366,8 +367,8 @@ class RowMatch(NamedTuple):
 class FingerprintCheck:
     """Finds the columns of a DataFrame that still have the values that were read.
 
-    ``fingerprint`` has the hashes of the values that were read. ``key`` has the names of the
-    columns that identify a row.
+    ``fingerprint`` has the hashes of the values that were read. ``key_columns`` has the names of
+    the columns that identify a row.
     """
 
     def __init__(
@@ -406,11 +407,11 @@ class FingerprintCheck:
             self._match_attempts if fingerprint.is_complete else ()
         ):
             if not (row_match.original_row_hashes.is_unique and row_match.match_mask.all()) or (
-                has_moved_rows and not row_match.is_by_key
+                has_moved_rows and not row_match.is_matched_by_key
             ):
                 continue
             unchanged_columns = {*self._shared_names} - changed_columns | (
-                {*self._key_names} if row_match.is_by_key else set()
+                {*self._key_names} if row_match.is_matched_by_key else set()
             )
             if best_match is None or len(unchanged_columns) > len(best_match[1]):
                 best_match = row_match.positions, unchanged_columns
@@ -456,16 +457,16 @@ class FingerprintCheck:
                 repeated_tables.add(table_name)
         return repeated_tables
 
-    def is_column_empty(self, name: str) -> bool:
+    def is_column_empty(self, column_name: str) -> bool:
         """Return whether a column has only missing values."""
-        values = self._arrays.get(name)
+        values = self._arrays.get(column_name)
         return values is not None and bool(values.isna().all())
 
-    def change_reason(self, name: str) -> str | None:
+    def change_reason(self, column_name: str) -> str | None:
         """Return the reason why a column counts as changed; None if its values are unchanged."""
         return (
-            self._reason_by_column.get(name)
-            if name in self._fingerprint.missing_counts_and_hashes
+            self._reason_by_column.get(column_name)
+            if column_name in self._fingerprint.missing_counts_and_hashes
             else MOVED_REASON
         )
 
@@ -621,7 +622,9 @@ class FingerprintCheck:
             *_hash_labels(self._index),
             *map(self._hash_column, fingerprint.label_columns),
         ]
-        row_match = self._match_rows(level_hash_arrays, fingerprint.label_index, is_by_key=False)
+        row_match = self._match_rows(
+            level_hash_arrays, fingerprint.label_index, is_matched_by_key=False
+        )
         return row_match if is_sampled_range or self._has_enough_matches(row_match) else None
 
     def _match_by_key(self) -> RowMatch | None:
@@ -634,17 +637,22 @@ class FingerprintCheck:
             return None
         column_hash_arrays = [self._hash_column(name) for name in self._key_names]
         row_match = self._match_rows(
-            column_hash_arrays, self._fingerprint.key_index, is_by_key=True
+            column_hash_arrays, self._fingerprint.key_index, is_matched_by_key=True
         )
         return row_match if self._has_enough_matches(row_match) else None
 
     def _match_rows(
-        self, column_hash_arrays: list[Hashes], original_row_hashes: pd.Index, *, is_by_key: bool
+        self,
+        column_hash_arrays: list[Hashes],
+        original_row_hashes: pd.Index,
+        *,
+        is_matched_by_key: bool,
     ) -> RowMatch:
         """Find, by a hash of the row, the position that each row had when it was read.
 
-        The hash of a row is combined from ``column_hash_arrays``, which has the hashes of its index
-        labels or of its key columns, as one array per level or column. It is looked up among the
+        The result has an array of these positions, with -1 for a row that was not read. The hash of
+        a row is combined from ``column_hash_arrays``: one array of hashes per key column if
+        ``is_matched_by_key`` is true, else one per level of the index. It is looked up among the
         hashes in ``original_row_hashes``.
         """
         row_hashes = combine_to_row_hashes(column_hash_arrays, self._fingerprint.is_sample)
@@ -652,7 +660,7 @@ class FingerprintCheck:
             row_hashes,
             original_row_hashes,
             find_positions(row_hashes, original_row_hashes),
-            is_by_key,
+            is_matched_by_key,
         )
 
     def _has_enough_matches(self, row_match: RowMatch) -> bool:

@@ -141,17 +141,20 @@ class TableAvailability:
         ).distinct_availabilities(availability, statements)
         return ColumnMetadata(full_name, combine(availabilities), tuple(statements), availability)
 
-    def mask_unmeasured_rows(self, column: Column, is_valid: Mask, find_path: PathFinder) -> Mask:
+    def mask_unmeasured_rows(
+        self, column: Column, has_value_mask: Mask, find_path: PathFinder
+    ) -> Mask:
         """Return a boolean mask of the rows whose value was not measured, as the response says.
 
-        An example is a 0 next to ``hasData: false``. ``is_valid`` is a mask of the rows with a
-        value. ``find_path`` takes a row number, and returns the JSON path of the row's value.
+        An example is a 0 next to ``hasData: false``. ``has_value_mask`` is a boolean mask of the
+        rows with a value. ``find_path`` takes a row number, and returns the JSON path of the row's
+        value.
         """
         availability_by_path = self._find_availability_by_path(column)
-        unmeasured_mask = is_valid & self._mask_unmeasured_engines(
+        unmeasured_mask = has_value_mask & self._mask_unmeasured_engines(
             self._find_availability(column).status in EMPTY
         )
-        for row_number in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
+        for row_number in np.flatnonzero(has_value_mask).tolist() if availability_by_path else ():
             signal_path = find_narrowest_path(find_path(row_number), availability_by_path)
             if signal_path:
                 unmeasured_mask[row_number] = availability_by_path[signal_path].status in EMPTY
@@ -206,7 +209,7 @@ class TableAvailability:
         return {
             format_json_path(parse_target(signal.target or "")): signal.availability
             for signal in self._narrow_signals
-            if find_target_coverage(signal.target or "", column.pattern) == "some"
+            if find_path_coverage(signal.target or "", column.pattern) == "some"
         }
 
     def _find_availability(self, column: Column) -> Availability:
@@ -216,7 +219,7 @@ class TableAvailability:
             for signal in self._narrow_signals
             if signal.scope == "field"
             and not signal.rows
-            and find_target_coverage(signal.target or "", column.pattern) == "all"
+            and find_path_coverage(signal.target or "", column.pattern) == "all"
         )
         # The narrowest statement counts.
         return (
@@ -236,7 +239,7 @@ class TableAvailability:
         for signal in self._signals:
             is_about_column = signal.scope in ("engine", "section") or (
                 signal.scope == "field"
-                and find_target_coverage(signal.target or "", column.pattern) == "all"
+                and find_path_coverage(signal.target or "", column.pattern) == "all"
             )
             if not signal.rows or not is_about_column:
                 continue
@@ -302,10 +305,10 @@ class TableAvailability:
         Each item of the list is a tuple of conditions, all of which a row must meet. The list is
         empty if there are no such conditions.
         """
-        key_names = self._table.key
+        key_columns = self._table.key
         key_column_texts = [
-            [None if value is None else as_text(value) for value in self._get_values(name)]
-            for name in key_names
+            [None if value is None else as_text(value) for value in self._get_values(key_column)]
+            for key_column in key_columns
         ]
         row_keys = [*zip(*key_column_texts, strict=True)]
         if (
@@ -314,29 +317,32 @@ class TableAvailability:
             or any(None in row_keys[row_number] for row_number in row_numbers)
         ):
             return []
-        for name, key_values in zip(key_names, key_column_texts, strict=True):
-            selected_values = dict.fromkeys(key_values[row_number] for row_number in row_numbers)
+        for key_column, key_texts in zip(key_columns, key_column_texts, strict=True):
+            selected_texts = dict.fromkeys(key_texts[row_number] for row_number in row_numbers)
             if [
-                row_number
-                for row_number, value in enumerate(key_values)
-                if value in selected_values
+                row_number for row_number, value in enumerate(key_texts) if value in selected_texts
             ] == row_numbers:
-                return [(Condition(name, "in", tuple(selected_values)),)]  # type: ignore[arg-type]
-        selected_keys = dict.fromkeys(row_keys[row_number] for row_number in row_numbers)
+                return [(Condition(key_column, "in", tuple(selected_texts)),)]  # type: ignore[arg-type]
+        selected_row_keys = dict.fromkeys(row_keys[row_number] for row_number in row_numbers)
         if [
-            row_number for row_number, key in enumerate(row_keys) if key in selected_keys
+            row_number
+            for row_number, row_key in enumerate(row_keys)
+            if row_key in selected_row_keys
         ] != row_numbers:
             return []
         return [
-            tuple(Condition(name, "in", (text,)) for name, text in zip(key_names, key, strict=True))
-            for key in selected_keys
+            tuple(
+                Condition(key_column, "in", (text,))
+                for key_column, text in zip(key_columns, row_key, strict=True)
+            )
+            for row_key in selected_row_keys
         ]
 
 
 def _combine_with_rows(
     availability: Availability, row_availabilities: Sequence[Availability]
 ) -> Availability:
-    """Return the availability of a column, combined with the availabilities of some of its rows."""
+    """Combine what is stated on a whole column and on some of its rows to one availability."""
     return combine(
         row_availabilities
         if row_availabilities and availability == UNKNOWN
@@ -410,7 +416,7 @@ def find_narrowest_path(
 
 @lru_cache(maxsize=4096)
 def parse_target(target: str) -> Steps:
-    """Parse a JSON path to a tuple of steps; a text that is not a path is taken as a field name.
+    """Parse a JSON path to a tuple of steps; any other text is taken as the name of a field.
 
     Examples
     --------
@@ -424,18 +430,19 @@ def parse_target(target: str) -> Steps:
 
 
 @lru_cache(maxsize=4096)
-def find_target_coverage(target: str, pattern: str) -> str | None:
+def find_path_coverage(path: str, column_pattern: str) -> str | None:
     """Return whether a path leads to ``"all"`` or ``"some"`` values of a column; None if to none.
 
-    ``target`` is the path, and ``pattern`` the path of all values of the column.
+    ``path`` may also be the name of a field. ``column_pattern`` is the path that stands for all
+    values of the column.
 
     Examples
     --------
-    >>> [find_target_coverage(path, "domains[].rank") for path in ("domains[].rank", "domains[0]")]
+    >>> [find_path_coverage(path, "domains[].rank") for path in ("domains[].rank", "domains[0]")]
     ['all', 'some']
     """
-    steps = parse_target(target)
-    column_steps = parse_path(pattern)
+    steps = parse_target(path)
+    column_steps = parse_path(column_pattern)
     # A single name means all fields of this name, and the fields inside them.
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
         return "all"

@@ -76,22 +76,22 @@ class BuiltTable:
         self._block_position_by_name = dict.fromkeys(self.table.names, (0, 0))
         if table_rows.absent_path and not self.table.is_optional:
             drift_report.record("absent", table_rows.absent_path, 1)
-        columns_by_group: dict[str, list[ColumnValues]] = {}
+        column_values_by_group: dict[str, list[ColumnValues]] = {}
         for column in self.table.columns:
             vector, row_index = table_rows.get_values(column.source or "")
             if self._must_fill_with_host(column, vector, drift_report):
                 host_array = pa.array([response_source.host] * self.row_count, pa.string())
                 self._blocks.append(("string", host_array, [column.name]))
             else:
-                is_single = (
+                is_converted_alone = (
                     column.name in table_rows.plan.separate_column_names
                     or self.row_count > _FEW_ROWS
                 )
-                columns_of_group = columns_by_group.setdefault(
-                    column.name if is_single else column.dtype, []
+                values_of_group = column_values_by_group.setdefault(
+                    column.name if is_converted_alone else column.dtype, []
                 )
-                columns_of_group.append((column, vector, row_index))
-        for column_group in columns_by_group.values():
+                values_of_group.append((column, vector, row_index))
+        for column_group in column_values_by_group.values():
             if not self._convert_column_group(column_group):
                 for column_values in column_group:
                     self._convert_column(*column_values, drift_report)
@@ -161,12 +161,12 @@ class BuiltTable:
     ) -> None:
         """Convert one column; values that do not fit its dtype become missing.
 
-        These values are recorded in ``drift_report``. ``row_index`` has for each row the position
-        of its value in ``vector``.
+        These values are recorded in ``drift_report``. ``vector`` has all values of the response at
+        the path of the column, and ``row_index`` has for each row the position of its value there.
         """
 
-        def select_table_positions(vector_positions: Sequence[int]) -> RowIndex:
-            """Return those positions in ``vector`` that belong to rows of the table."""
+        def keep_positions_of_table_rows(vector_positions: Sequence[int]) -> RowIndex:
+            """Return those of ``vector_positions`` whose value in ``vector`` is in a table row."""
             positions_array = np.asarray(vector_positions, np.int64)
             return (
                 positions_array[np.isin(positions_array, row_index)]
@@ -174,20 +174,22 @@ class BuiltTable:
                 else positions_array
             )
 
-        year_or_day = None
+        value_with_year = None
         if column.year is not None:
-            years_or_days = self.table_rows.get_values(column.year)[0].values
-            year_or_day = next((value for value in years_or_days if value is not MISSING), None)
-        parsed_column = parse_values(vector.values, column, year_or_day)
+            values_with_year = self.table_rows.get_values(column.year)[0].values
+            value_with_year = next(
+                (value for value in values_with_year if value is not MISSING), None
+            )
+        parsed_column = parse_values(vector.values, column, value_with_year)
         drift_report.add_extra(
-            vector, select_table_positions(parsed_column.missing_positions), "missing"
+            vector, keep_positions_of_table_rows(parsed_column.missing_positions), "missing"
         )
         # The availability of the column stays as the response states it: a value of a wrong type,
         # as "12" for 12, may well have been measured. Its cell is missing, as if it were null, and
         # so is a sum over it.
         drift_report.add_extra(
             vector,
-            select_table_positions(parsed_column.invalid_positions),
+            keep_positions_of_table_rows(parsed_column.invalid_positions),
             "wrong type",
             column.pattern,
         )
@@ -207,21 +209,28 @@ class BuiltTable:
             column_array = pc.fill_null(column_array, column.null)
         if column.dtype == "category":
             encoded_array = encode_categories(column_array, column)
-            new_levels = sorted({*column_array.unique().to_pylist()} - {*column.levels, None})
-            if new_levels:
-                unknown_count = encoded_array.null_count - column_array.null_count
+            undeclared_levels = sorted(
+                {*column_array.unique().to_pylist()} - {*column.levels, None}
+            )
+            if undeclared_levels:
+                undeclared_count = encoded_array.null_count - column_array.null_count
                 drift_report.record(
-                    "new level", column.pattern, unknown_count, to_json_text(new_levels[0])
+                    "new level",
+                    column.pattern,
+                    undeclared_count,
+                    to_json_text(undeclared_levels[0]),
                 )
-            if new_levels and column.ordered:
-                new_level_positions = [
-                    position for position, value in enumerate(vector.values) if value in new_levels
+            if undeclared_levels and column.ordered:
+                undeclared_positions = [
+                    position
+                    for position, value in enumerate(vector.values)
+                    if value in undeclared_levels
                 ]
                 drift_report.add_extra(
-                    vector, select_table_positions(new_level_positions), "new level"
+                    vector, keep_positions_of_table_rows(undeclared_positions), "new level"
                 )
-            elif new_levels:  # undeclared levels come last
-                encoded_array = encode_categories(column_array, column, new_levels)
+            elif undeclared_levels:  # undeclared levels come last
+                encoded_array = encode_categories(column_array, column, undeclared_levels)
             column_array = encoded_array
         self._blocks.append((column.dtype, column_array, [column.name]))
 
@@ -230,15 +239,15 @@ class BuiltTable:
     ) -> None:
         """Replace numbers by missing values where the response says that they were not measured."""
         for block_number, (dtype, array, column_names) in enumerate(self._blocks):
-            is_valid = ~_make_missing_mask(array).reshape(len(column_names), self.row_count)
-            unmeasured_mask = np.zeros_like(is_valid)
+            has_value_mask = ~_make_missing_mask(array).reshape(len(column_names), self.row_count)
+            unmeasured_mask = np.zeros_like(has_value_mask)
             for position, name in enumerate(column_names):
                 if name not in self.table_rows.plan.measure_column_names:
                     continue
                 column = self.table[name]
                 find_path = self.table_rows.make_path_finder(column)
                 is_unmeasured = unmeasured_mask[position] = availability.mask_unmeasured_rows(
-                    column, is_valid[position], find_path
+                    column, has_value_mask[position], find_path
                 )
                 if is_unmeasured.any():
                     vector, row_index = self.table_rows.get_values(column.source or "")
@@ -269,10 +278,12 @@ class BuiltTable:
             self._block_position_by_name["_row"] = len(self._blocks), 0
             self._blocks.append(("Int64", pa.array(np.arange(self.row_count)), ["_row"]))
 
-    def get_array(self, name: str) -> pa.Array:
+    def get_array(self, column_name: str) -> pa.Array:
         """Return the values of a column as an Arrow array."""
-        block_number, position = self._block_position_by_name[name]
-        return self._blocks[block_number][1].slice(position * self.row_count, self.row_count)
+        block_number, position_in_block = self._block_position_by_name[column_name]
+        return self._blocks[block_number][1].slice(
+            position_in_block * self.row_count, self.row_count
+        )
 
     @cached_property
     def arrow_table(self) -> pa.Table:
@@ -314,23 +325,23 @@ class BuiltTable:
         )
 
 
-def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
+def _count_distinct(key_arrays: Sequence[pa.Array]) -> int:
     """Return the number of distinct combinations of values in some columns of equal length."""
-    if len(key_columns[0]) <= _FEW_ROWS:  # `to_pylist` takes many times as long
+    if len(key_arrays[0]) <= _FEW_ROWS:  # `to_pylist` takes many times as long
         value_lists = [
-            column.to_pylist()
-            if column.null_count
-            else column.to_numpy(zero_copy_only=False).tolist()
-            for column in key_columns
+            key_array.to_pylist()
+            if key_array.null_count
+            else key_array.to_numpy(zero_copy_only=False).tolist()
+            for key_array in key_arrays
         ]
         return len({*zip(*value_lists, strict=True)})
     # Grouping by Arrow or in Python takes nearly as much memory as the response.
-    distinct_codes = row_codes = np.zeros(len(key_columns[0]), np.int64)
-    for column in key_columns:
-        encoded_column = pc.dictionary_encode(column, "encode", memory_pool=MEMORY_POOL)
-        value_codes = encoded_column.indices.to_numpy(zero_copy_only=False)
+    distinct_codes = row_codes = np.zeros(len(key_arrays[0]), np.int64)
+    for key_array in key_arrays:
+        encoded_array = pc.dictionary_encode(key_array, "encode", memory_pool=MEMORY_POOL)
+        value_codes = encoded_array.indices.to_numpy(zero_copy_only=False)
         distinct_codes, row_codes = np.unique(
-            row_codes * len(column) + value_codes, return_inverse=True
+            row_codes * len(key_array) + value_codes, return_inverse=True
         )
     return len(distinct_codes)
 

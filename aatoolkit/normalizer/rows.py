@@ -300,7 +300,7 @@ class TableRows:
 
         Array elements that are read by their position are added to ``element_accesses``.
         """
-        levels_up, path_marker, steps_or_number = _parse_value_path(
+        levels_up, path_marker, part_after_marker = _parse_value_path(
             value_path, self.table.rows.header
         )
         if path_marker == "@":
@@ -308,7 +308,7 @@ class TableRows:
                 step_number
                 for step_number, step in enumerate(self.table.rows.steps, 1)
                 if type(step) is Entries
-            ][steps_or_number]
+            ][part_after_marker]
             return self.step_vectors[step_number].keys(), self._find_ancestor_positions(step_number)
         vector = self.vector
         row_index = self.row_index
@@ -318,13 +318,13 @@ class TableRows:
             vector, row_index = _find_enclosing_records(vector, row_index)
         if path_marker == "#":
             return Vector(
-                (vector.level.item_positions + steps_or_number).tolist(), vector.level
+                (vector.level.item_positions + part_after_marker).tolist(), vector.level
             ), row_index
-        return self._follow_path(vector, row_index, steps_or_number, element_accesses)
+        return self._follow_path(vector, row_index, part_after_marker, element_accesses)
 
     @property
     def _document_values(self) -> RowValues:
-        """A vector with the response as its one value, and the index 0 of it for each row."""
+        """A vector with the response as its only value, and for each row its position there: 0."""
         return self.step_vectors[0], np.zeros(self.row_count, np.int64)
 
     def _follow_path(
@@ -364,9 +364,11 @@ class TableRows:
         return vector, row_index
 
     def _find_column_positions(self, step: NamedColumn) -> RowIndex:
-        """Return an array: for each row, the position of a column in the row, which is an array.
+        """Return for each row the position of a column's value; rows are arrays of values here.
 
-        It is the position of the column's name in the array of column names, or -1.
+        ``step`` has the name of the column and the path of the array of column names in the
+        response. The value has the same position in the row as the name has in that array; -1 if
+        the name is not there.
         """
         last_elements_index = max(
             step_number
@@ -460,9 +462,9 @@ class TableRows:
         The function returns None for a row without a value.
         """
 
-        def find_path(row: int) -> str | None:
+        def find_path(row_number: int) -> str | None:
             vector, row_index = self.get_values(column.source or "")
-            return vector.path(int(row_index[row])) if row_index[row] >= 0 else None
+            return vector.path(int(row_index[row_number])) if row_index[row_number] >= 0 else None
 
         return find_path
 

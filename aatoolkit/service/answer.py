@@ -152,14 +152,14 @@ def find_answers_availability(
     sample_count: int | None = None,
     *,
     reasons: Iterable[str | None] = (),
-    fields: Mapping[str, State] | None = None,
+    state_by_path: Mapping[str, State] | None = None,
 ) -> SectionAvailability:
     """Return the availability of a section that is computed from the answers of AI engines.
 
     A section is one kind of response. ``sample_count`` is the number of observations; by default,
     it is the number of answers. ``reasons`` are sentences on data that the section lacks, or None;
-    if there is a sentence, the status is ``partial``. ``fields`` maps the JSON paths of single
-    fields to their states.
+    if there is a sentence, the status is ``partial``. ``state_by_path`` maps the JSON paths of
+    single fields to their states.
     """
     run_rows = _find_run_row_by_engine(observations).values()
     answer_count = sum(row["answer_count"] for row in run_rows)
@@ -189,7 +189,7 @@ def find_answers_availability(
         reason=" ".join(reason_sentences) or None,
         sample_count=answer_count if sample_count is None else sample_count,
         as_of=find_last_run_time(observations),
-        fields=fields or {},
+        fields=state_by_path or {},
         engines=state_by_engine,
     )
 

@@ -101,7 +101,10 @@ class Grouping(NamedTuple):
         row_by_group = {
             tuple(row.pop(column) for column in self.columns): row for row in aggregate_rows
         }
-        return {group[0] if len(group) == 1 else group: row for group, row in row_by_group.items()}
+        return {
+            group_key[0] if len(group_key) == 1 else group_key: row
+            for group_key, row in row_by_group.items()
+        }
 
 
 UNGROUPED = Grouping((), "")
@@ -123,7 +126,7 @@ def count_answers(
     ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window before.
     """
     row_by_group = grouping.aggregate(observations, "count(*) AS n", f"{table_prefix}answers")
-    return {group: row["n"] for group, row in row_by_group.items()}
+    return {group_key: row["n"] for group_key, row in row_by_group.items()}
 
 
 @cache_results
@@ -163,13 +166,13 @@ def measure_focus_brands(
     )
     is_measured = explain_no_mentions(observations) is None
     return {
-        group: _add_rates(
-            _ZERO_COUNTS | brand_row_by_group.get(group, {}),
+        group_key: _add_rates(
+            _ZERO_COUNTS | brand_row_by_group.get(group_key, {}),
             answer_count,
-            all_mentions_row_by_group.get(group, {"n": 0})["n"],
+            all_mentions_row_by_group.get(group_key, {"n": 0})["n"],
             is_measured,
         )
-        for group, answer_count in count_answers(observations, grouping, table_prefix).items()
+        for group_key, answer_count in count_answers(observations, grouping, table_prefix).items()
     }
 
 
@@ -223,13 +226,13 @@ def count_citations(
         "own_citation_count": explain_no_own_citations(observations) is None,
     }
     return {
-        group: {
-            count_name: counts_row_by_group.get(group, {}).get(count_name, 0)
+        group_key: {
+            count_name: counts_row_by_group.get(group_key, {}).get(count_name, 0)
             if is_measured and answer_count
             else None
             for count_name, is_measured in is_measured_by_name.items()
         }
-        for group, answer_count in count_answers(observations, grouping, table_prefix).items()
+        for group_key, answer_count in count_answers(observations, grouping, table_prefix).items()
     }
 
 

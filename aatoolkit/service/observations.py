@@ -1,7 +1,10 @@
-"""Requests, and SQL queries over the observations that pass their filters.
+"""Run SQL queries over the observations that pass the filters of a request.
 
-The tables below have only rows that pass all filters of a request. They are temporary tables, which
-are created by the first query that reads them. Tables ``store.<table>`` have all rows.
+Observations are what the store has recorded of a host, such as the answers of AI engines and the
+visits to its pages. The tables below have only observations that pass the filters of the request:
+its host, window of days, engines, topics and categories, as far as a table has them. Which tables
+depend on the filter of brands, the list says. All are temporary tables; the first query that reads
+a table creates it. Tables ``store.<table>`` have all rows.
 
 ===================== ==================================================================
 ``scoped_prompts``    prompts that pass the topic and category filters
@@ -29,8 +32,10 @@ are created by the first query that reads them. Tables ``store.<table>`` have al
 
 Without a brand filter, ``named_runs`` has all runs. ``mentions``, ``attributes``, ``citations``,
 ``fanouts``, ``product_mentions`` and ``claim_sightings`` have the rows that belong to ``answers``.
-The prefix ``previous_`` stands for the window before, ``trial_`` for the windows before and after
-completed actions.
+Tables with the prefix ``previous_`` have the days of the previous window, which is as long as the
+requested window and ends on the day before it. Tables with the prefix ``trial_`` have the days that
+are needed to compare the time before and after completed actions, such as changes of pages: from
+the first day that is compared, to the end of the requested window.
 
 Queries may use the parameters ``$host``, ``$engine``, ``$topic``, ``$category``, ``$brand``
 (lists), ``$window_start`` and ``$window_end`` (days, both included).

@@ -71,7 +71,7 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     StoreError
         If the tables have problems, or the folder has other Parquet files. Then nothing is written.
     """
-    converted_tables = _convert_tables(tables)
+    converted_tables = _convert_tables_to_schema(tables)
     _load_database(converted_tables).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ class Store:
         StoreError
             If the tables have problems.
         """
-        return cls(_load_database(_convert_tables(tables)))
+        return cls(_load_database(_convert_tables_to_schema(tables)))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
@@ -222,28 +222,30 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
             problems.append(f"{path.name}: the file cannot be read as Parquet: {error}")
     if problems:
         raise StoreError(problems)
-    return _convert_tables(table_by_name)
+    return _convert_tables_to_schema(table_by_name)
 
 
-def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
+def _convert_tables_to_schema(table_by_name: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     """Convert tables to the columns and types of the schema; raise `StoreError` if they do not fit.
 
     Optional columns that a table lacks are added, with nulls.
     """
     problems = []
-    if "projects" not in tables:
+    if "projects" not in table_by_name:
         problems.append("projects.host: the table is missing; a store has at least its projects")
-    converted_tables = {}
-    for name, table in tables.items():
-        if name not in TABLES:
-            problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")
+    converted_table_by_name = {}
+    for table_name, table in table_by_name.items():
+        if table_name not in TABLES:
+            problems.append(
+                f"{table_name}: the store has no such table; it has {', '.join(TABLES)}"
+            )
             continue
-        declared_table = TABLES[name]
+        declared_table = TABLES[table_name]
         input_column_names = [
             str(column) for column in getattr(table, "column_names", table.columns)
         ]
         problems += [
-            f"{name}.{column}: the table has no such column; "
+            f"{table_name}.{column}: the table has no such column; "
             f"it has {', '.join(declared_table.column_names)}"
             for column in input_column_names
             if column not in declared_table.column_names
@@ -257,11 +259,13 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
                 elif column.is_required:
                     raise ValueError("the required column is missing")
             except (ValueError, OverflowError, pa.ArrowException) as error:
-                problems.append(f"{name}.{column.name}: {error}")
-        converted_tables[name] = pa.table(converted_columns, schema=declared_table.arrow_schema)
+                problems.append(f"{table_name}.{column.name}: {error}")
+        converted_table_by_name[table_name] = pa.table(
+            converted_columns, schema=declared_table.arrow_schema
+        )
     if problems:
         raise StoreError(problems)
-    return converted_tables
+    return converted_table_by_name
 
 
 def _convert_column(column: StoreColumn, values: Any) -> Any:
@@ -313,16 +317,17 @@ def _find_column_kind(type_: pa.DataType) -> str:
     )
 
 
-def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
+def _load_database(source_by_table: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
     """Load tables into a new database in memory, and return the connection.
 
-    ``tables`` maps names to tables, or to the paths of files that were checked before. The values
-    in tables are checked, for example for repeated keys; those in files are not checked again.
+    ``source_by_table`` maps the name of each table to the table, or to the path of its file. The
+    values of a table are checked, for example for repeated keys. Files were checked before, and are
+    not checked again.
     """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
-    for name, declared_table in TABLES.items():
+    for table_name, declared_table in TABLES.items():
         # Instants lose their zone: DuckDB gives out zoned ones only through pytz.
         timestamp_columns = (
             column.name for column in declared_table.columns if column.kind == "instant"
@@ -333,26 +338,28 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
         columns_sql = f"* REPLACE ({cast_columns_sql})" if cast_columns_sql else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
         empty_columns = [pa.nulls(0, column.arrow_type) for column in declared_table.columns]
-        table_or_path = tables.get(
-            name, pa.table(empty_columns, schema=declared_table.arrow_schema)
+        table_source = source_by_table.get(
+            table_name, pa.table(empty_columns, schema=declared_table.arrow_schema)
         )
-        is_file = isinstance(table_or_path, Path)
+        is_file = isinstance(table_source, Path)
         if not is_file:
-            connection.register("incoming", table_or_path)
+            connection.register("incoming", table_source)
         source_sql, parameters = (
-            ("read_parquet($1)", [str(table_or_path)]) if is_file else ("incoming", [])
+            ("read_parquet($1)", [str(table_source)]) if is_file else ("incoming", [])
         )
         connection.execute(
-            f"CREATE TABLE store.{name} AS SELECT {columns_sql} FROM {source_sql}", parameters
+            f"CREATE TABLE store.{table_name} AS SELECT {columns_sql} FROM {source_sql}", parameters
         )
-        if name in tables and not is_file:
+        if table_name in source_by_table and not is_file:
             for column_names, check_sql, message in _list_sql_checks(declared_table):
-                for row in connection.execute(f"{check_sql} LIMIT 1").fetchall():
+                for invalid_row in connection.execute(f"{check_sql} LIMIT 1").fetchall():
                     cells_text = ", ".join(
                         f"{column}={value!r}"
-                        for column, value in zip(column_names, row, strict=True)
+                        for column, value in zip(column_names, invalid_row, strict=True)
                     )
-                    problems.append(f"{name}.{'+'.join(column_names)}: {cells_text} {message}")
+                    problems.append(
+                        f"{table_name}.{'+'.join(column_names)}: {cells_text} {message}"
+                    )
     if problems:
         connection.close()
         raise StoreError(problems)

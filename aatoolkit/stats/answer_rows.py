@@ -117,8 +117,10 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
             scope.filters[[*FILTERS].index("brand")] for scope in response_scopes
         }
         if len(brand_filter_values) > 1 or max(map(len, brand_filter_values), default=0) > 1:
-            reason = "the answers were read with several filters brand=, or some of them with none"
-            raise refusal_error("brand", "default", f"{reason}; name one by brand=")
+            refusal_reason = (
+                "the answers were read with several filters brand=, or some of them with none"
+            )
+            raise refusal_error("brand", "default", f"{refusal_reason}; name one by brand=")
         brand = next(
             (brand_name for brand_names in brand_filter_values for brand_name in brand_names), None
         )
@@ -263,8 +265,10 @@ def cited_and_mentioned_from_answers(rows: pd.DataFrame, level: float) -> pd.Dat
 
         def find_source_rows(prompt_index: int) -> Any:
             row_positions = usable_row_positions[is_of_kind & (prompt_codes == prompt_index)]
-            count_text = f"{len(row_positions)} answers that are {answer_kind.replace('_', ' ')}"
-            return row_positions, count_text, {"prompt_id": distinct_prompts[prompt_index]}
+            count_description = (
+                f"{len(row_positions)} answers that are {answer_kind.replace('_', ' ')}"
+            )
+            return row_positions, count_description, {"prompt_id": distinct_prompts[prompt_index]}
 
         return trace_to_rows(
             answer_kind, answer_counts, rows, ("cited", "mentioned"), find_source_rows
@@ -307,9 +311,11 @@ def cited_and_mentioned_from_answers(rows: pd.DataFrame, level: float) -> pd.Dat
     is_informative_prompt = (untrace(r) > 0) | (untrace(s) > 0)
     result_row["clusters"] = count_of(take(n, np.flatnonzero(is_informative_prompt)))
     verdict = verdict_of(result_row["p"], odds_ratio - 1, level, ("more often", "less often"))
-    reason = f"{result_row['clusters']:g} prompts have answers of both kinds, which is too few"
+    verdict_reason = (
+        f"{result_row['clusters']:g} prompts have answers of both kinds, which is too few"
+    )
     if np.isfinite(odds_ratio):
-        reason = (
+        verdict_reason = (
             f"mentioned in {format_percent(result_row['mentioned_if_cited'])} of answers that cite "
             f"it, {format_percent(result_row['mentioned_if_not'])} of others; within prompts the "
             f"odds are {odds_ratio:.2f} times as high ({low:.2f} to {high:.2f})"
@@ -318,7 +324,7 @@ def cited_and_mentioned_from_answers(rows: pd.DataFrame, level: float) -> pd.Dat
     availability = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
     result_row |= {
         "verdict": verdict,
-        "why": reason,
+        "why": verdict_reason,
         "method": "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval",
     }
     return make_result("cited_and_mentioned", [result_row], [metadata], availability, level=level)

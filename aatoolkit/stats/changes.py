@@ -221,8 +221,8 @@ def _find_best_split(
     return gains[np.arange(len(y)), best_split_days], best_split_days
 
 
-def _daily_levels(y: FloatArray, n: FloatArray, *segment_starts: IntArray) -> FloatArray:
-    """Return the level of each day of each series (row): the mean of the segment the day is in.
+def _segment_means_by_day(y: FloatArray, n: FloatArray, *segment_starts: IntArray) -> FloatArray:
+    """Return for each day of each series (row) the mean of the segment that the day is in.
 
     Each of ``segment_starts`` is an array with the first day of a segment of each series; the first
     segment, which starts at day 0, is left out.
@@ -230,14 +230,14 @@ def _daily_levels(y: FloatArray, n: FloatArray, *segment_starts: IntArray) -> Fl
     segment_numbers = sum(
         np.arange(y.shape[1]) >= segment_start[:, None] for segment_start in segment_starts
     )
-    levels = np.zeros_like(y)
+    segment_means = np.zeros_like(y)
     for segment_number in range(len(segment_starts) + 1):
         is_in_segment = segment_numbers == segment_number
         segment_sums = [
             np.where(is_in_segment, y_or_n, 0.0).sum(1, keepdims=True) for y_or_n in (y, n)
         ]
-        levels = np.where(is_in_segment, segment_sums[0] / segment_sums[1], levels)
-    return levels
+        segment_means = np.where(is_in_segment, segment_sums[0] / segment_sums[1], segment_means)
+    return segment_means
 
 
 def _find_best_splits(
@@ -254,15 +254,15 @@ def _find_best_splits(
         y, n, np.zeros(len(y), np.int64), distribution
     )
     second_split_gains, second_split_days = _find_best_split(y, n, first_split_days, distribution)
-    levels = _daily_levels(
+    segment_means = _segment_means_by_day(
         y,
         n,
         first_split_days,
         np.where(second_split_gains > 0, second_split_days, first_split_days),
     )
     return [
-        (first_split_gains, _daily_levels(y, n, first_split_days)),
-        (first_split_gains + second_split_gains, levels),
+        (first_split_gains, _segment_means_by_day(y, n, first_split_days)),
+        (first_split_gains + second_split_gains, segment_means),
     ]
 
 
@@ -275,8 +275,8 @@ def _reason_to_doubt(y: FloatArray, n: FloatArray, p: float, distribution: str) 
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
     day_count = len(y)
-    ((_, levels),) = _find_best_splits(y[None], n[None], distribution)[1:]
-    residuals = ((y - n * levels[0]) / np.sqrt(n)).ravel()
+    ((_, segment_means),) = _find_best_splits(y[None], n[None], distribution)[1:]
+    residuals = ((y - n * segment_means[0]) / np.sqrt(n)).ravel()
     residuals = residuals - residuals.mean()
     autocorrelation = float(
         (residuals[1:] * residuals[:-1]).sum() / max((residuals**2).sum(), _MIN_DIVISOR)
@@ -298,20 +298,26 @@ def _reason_to_doubt(y: FloatArray, n: FloatArray, p: float, distribution: str) 
     return ""
 
 
-def _dispersion(y: FloatArray, n: FloatArray, levels: FloatArray, distribution: str) -> FloatArray:
+def _dispersion(
+    y: FloatArray, n: FloatArray, expected_values: FloatArray, distribution: str
+) -> FloatArray:
     """Return each series' long-run variance, divided by the variance of independent answers.
 
-    ``levels`` has the expected value of each day.
+    ``y`` and ``n`` have the numerators and denominators, in a row per series and a column per day.
+    ``expected_values``, of the same shape, has the value that is expected on each day, such as the
+    mean of its segment. ``distribution`` is that of the answers: `BINOMIAL`, `POISSON` or `NORMAL`.
     """
-    # Pearson's dispersion about ``levels``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
+    # Pearson's dispersion about ``expected_values``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
     # autocorrelation of the residuals at lag l, up to a lag L (Newey & West, *Econometrica* 55,
     # 1987). Without this factor, a flat series whose neighbouring days are alike looks as if it had
     # changed.
-    residuals = y - n * levels
+    residuals = y - n * expected_values
     sum_of_squares = np.maximum((residuals**2).sum(1), _MIN_DIVISOR)
-    variance = {BINOMIAL: levels * (1 - levels), POISSON: levels, NORMAL: np.ones_like(levels)}[
-        distribution
-    ]
+    variance = {
+        BINOMIAL: expected_values * (1 - expected_values),
+        POISSON: expected_values,
+        NORMAL: np.ones_like(expected_values),
+    }[distribution]
     expected_sum_of_squares = np.maximum((n * variance).sum(1), _MIN_DIVISOR)
     dispersion: FloatArray = np.maximum(sum_of_squares / expected_sum_of_squares, _MIN_DISPERSION)
     return np.maximum(long_run_variance_factor(residuals), _MIN_DISPERSION) * dispersion
@@ -336,7 +342,7 @@ def _shuffle_days(day_count: int) -> IntArray:
 
 
 def _find_change_points(
-    y: FloatArray, n: FloatArray, level: float, distribution: str
+    y: FloatArray, n: FloatArray, confidence_level: float, distribution: str
 ) -> tuple[list[int], float, float]:
     """Return the first day of each new segment, the p-value of "no change", and the dispersion.
 
@@ -347,13 +353,13 @@ def _find_change_points(
     # three, each divided by the long-run dispersion of the days. Each is ranked among the same
     # statistics of series whose days are shuffled in blocks. The better rank gives the p-value. If
     # it is significant, further segments are accepted as long as each gains more than the remaining
-    # dispersion times the ``level`` quantile of the first statistic over the shuffled
-    # series.
+    # dispersion times a quantile of the first statistic over the shuffled series: the quantile at
+    # ``confidence_level``.
     permutations = _shuffle_days(len(y))
     series_y, series_n = (np.concatenate([y_or_n[None], y_or_n[permutations]]) for y_or_n in (y, n))
     one_split_gains, two_split_gains = (
-        split_gains / _dispersion(series_y, series_n, levels, distribution)
-        for split_gains, levels in _find_best_splits(series_y, series_n, distribution)
+        split_gains / _dispersion(series_y, series_n, segment_means, distribution)
+        for split_gains, segment_means in _find_best_splits(series_y, series_n, distribution)
     )
     # The rank of each series among all, by one split and by two; the better rank counts.
     ranks_by_split_count = [
@@ -361,23 +367,23 @@ def _find_change_points(
     ]
     series_ranks = np.minimum(*ranks_by_split_count)
     p = int((series_ranks <= series_ranks[0]).sum()) / len(series_ranks)
-    if p > 1 - level:
+    if p > 1 - confidence_level:
         return [], p, 1.0
-    gain_quantile = float(np.quantile(one_split_gains[1:], level))
+    gain_quantile = float(np.quantile(one_split_gains[1:], confidence_level))
     tested_split_count = 2 if ranks_by_split_count[1][0] < ranks_by_split_count[0][0] else 1
     change_points: list[int] = []
     deviance = float(_deviance(y.sum(), n.sum(), distribution))
     dispersion = 1.0
     for new_change_points, new_deviance in _iterate_segmentations(y, n, distribution):
         segment_bounds = [0, *new_change_points, len(y)]
-        levels = np.repeat(
+        segment_means = np.repeat(
             [
                 y[segment_start:segment_end].sum() / n[segment_start:segment_end].sum()
                 for segment_start, segment_end in pairwise(segment_bounds)
             ],
             np.diff(segment_bounds),
         )
-        new_dispersion = float(_dispersion(y[None], n[None], levels[None], distribution)[0])
+        new_dispersion = float(_dispersion(y[None], n[None], segment_means[None], distribution)[0])
         # The first segments were tested; a further one must gain more than the quantile.
         if (
             len(change_points) >= tested_split_count
@@ -426,7 +432,7 @@ def _day_interval(
     segment_start: int,
     segment_end: int,
     dispersion: float,
-    level: float,
+    confidence_level: float,
     distribution: str,
 ) -> tuple[int, int]:
     """Return the first and the last day of a credible interval for the day of a change point.
@@ -452,7 +458,8 @@ def _day_interval(
     likely_days = ranked_days[
         : int(
             np.searchsorted(
-                np.cumsum(posterior_weights[ranked_days]) / posterior_weights.sum(), level
+                np.cumsum(posterior_weights[ranked_days]) / posterior_weights.sum(),
+                confidence_level,
             )
         )
         + 1

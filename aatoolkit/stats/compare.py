@@ -187,7 +187,7 @@ def compare_measure(
     by: Sequence[str],
     pair_by: str | None,
     cluster: str | None,
-    level: float,
+    confidence_level: float,
     rules: Rules | None,
     frame_names: Sequence[str],
     design_effect: tuple[Any, Any] = INDEPENDENT_DESIGN_EFFECT,
@@ -240,7 +240,7 @@ def compare_measure(
         )
         if None not in group_positions:
             change, method, untested_reason, group_notes = _compare_group(
-                sums_of_frames, group_positions, pair_by, cluster, level, design_effect
+                sums_of_frames, group_positions, pair_by, cluster, confidence_level, design_effect
             )
             untested_reason = refusal_reason or limitation_text or untested_reason
             if is_rate and max(-change.low, change.high) > 1:
@@ -348,10 +348,10 @@ def _compare_group(
     group_positions: Sequence[Any],
     pair_by: str | None,
     cluster: str | None,
-    level: float,
+    confidence_level: float,
     design_effect: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Compare one group of both frames.
+    """Compare one group of rows between both frames.
 
     Return the change, the method, the reason why there is no verdict (or ""), and notes.
     ``sums_of_frames`` has the counts of both frames, and ``group_positions`` the position of the
@@ -394,7 +394,7 @@ def _compare_group(
             for position_by_cluster in position_by_cluster_of_frames
         ]
         cluster_count = min(map(len, used_sum_positions))
-    confidence = trace_setting("level", level)
+    traced_level = trace_setting("level", confidence_level)
     (y1, n1), (y0, n0) = (
         sums.y_and_n(sum_positions, suffix)
         for sums, sum_positions, suffix in zip(
@@ -405,10 +405,10 @@ def _compare_group(
     if pair_by:
         method = f"paired by {pair_by}, linearised"
         if is_count:
-            change = paired_count_change(y1, y0, confidence)
+            change = paired_count_change(y1, y0, traced_level)
             method += f"; takes each {pair_by} for independent"
         else:
-            change = paired_change(y1, n1, y0, n0, confidence, is_rate=is_rate)
+            change = paired_change(y1, n1, y0, n0, traced_level, is_rate=is_rate)
         return change, method, _no_test_reason(change, cluster_count, f"values of {pair_by}"), notes
     if is_count and not cluster:
         after = total_of(y1)
@@ -421,7 +421,7 @@ def _compare_group(
             (),
         )
     if is_rate and not cluster:
-        change = two_rate_change(y1, n1, y0, n0, confidence, *design_effect)
+        change = two_rate_change(y1, n1, y0, n0, traced_level, *design_effect)
         method = "Newcombe's interval and z test; takes answers for independent"
         if design_effect is not INDEPENDENT_DESIGN_EFFECT:
             method = (
@@ -436,7 +436,7 @@ def _compare_group(
             replace(sample, df=sample.size - 1, clusters=NAN)
             for sample in (sample_after, sample_before)
         )
-    change = two_sample_change(sample_after, sample_before, confidence)
+    change = two_sample_change(sample_after, sample_before, traced_level)
     if cluster:
         # Neighbouring days may be alike.
         method_note = ", long-run variance" if is_time_series else ""
@@ -511,7 +511,7 @@ def comparison_result(
     key_columns: Sequence[str],
     metadata_of_frames: Sequence[FrameMetadata],
     correction: str | None,
-    level: float,
+    confidence_level: float,
     frame_names: tuple[str, str],
     naming_column: str = "host",
 ) -> pd.DataFrame:
@@ -538,7 +538,7 @@ def comparison_result(
         )
         rows_with_text.append(replace(compared_row, change_text=change_text))
     judgements = judge_comparisons(
-        rows_with_text, level, correction, "change" if is_by_window else "difference"
+        rows_with_text, confidence_level, correction, "change" if is_by_window else "difference"
     )
     tested_flags = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
     planned_flags = [compared_row.is_planned for compared_row in compared_rows]
@@ -598,7 +598,7 @@ def comparison_result(
         combine(availabilities) if availabilities else MEASURED_AVAILABILITY,
         key_columns=("measure", *key_columns),
         unit=distinct_units.pop() if len(distinct_units) == 1 else None,
-        level=level,
+        level=confidence_level,
         row_order=row_order,
         kind=naming_column,
         side=after_column,

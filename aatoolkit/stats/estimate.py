@@ -129,7 +129,7 @@ def wilson_interval(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
 
 
 def estimate(
-    group_sums: Any, y: Any, n: Any, level: Any, panel_kind: str, is_rate: bool
+    group_sums: Any, y: Any, n: Any, confidence_level: Any, panel_kind: str, is_rate: bool
 ) -> Estimate:
     """Estimate the rate or mean of each group, with its interval, from clusters such as prompts.
 
@@ -166,7 +166,7 @@ def estimate(
         default_size = size
         has_enough_data = size > clusters
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
-    q = t_quantiles((1 + level) / 2, df)
+    q = t_quantiles((1 + confidence_level) / 2, df)
     unit_variance = value * (1 - value)
     deff = size * NAN
     if is_rate:
@@ -240,7 +240,7 @@ class Sample:
 
 
 def change_by_student_t(
-    change: Any, error: Any, df: Any, level: Any, **change_fields: Any
+    change: Any, error: Any, df: Any, confidence_level: Any, **change_fields: Any
 ) -> Change:
     """Return a `Change` with an interval and a p-value by Student's t.
 
@@ -248,7 +248,7 @@ def change_by_student_t(
     ``change_fields`` are additional fields of `Change`.
     """
     name_traced_variables()
-    half_width = t_quantile((1 + level) / 2, df) * error
+    half_width = t_quantile((1 + confidence_level) / 2, df) * error
     p = two_sided(change / error, df)
     change_fields = {"jackknife": error, **change_fields}
     return name_traced_fields(
@@ -257,7 +257,12 @@ def change_by_student_t(
 
 
 def _change_between(
-    after: Sample, before: Sample, standard_error: Any, df: Any, level: Any, **change_fields: Any
+    after: Sample,
+    before: Sample,
+    standard_error: Any,
+    df: Any,
+    confidence_level: Any,
+    **change_fields: Any,
 ) -> Change:
     """Return the change from ``before`` to ``after``, with interval and p-value by Student's t.
 
@@ -267,7 +272,7 @@ def _change_between(
         after.value - before.value,
         standard_error,
         df,
-        level,
+        confidence_level,
         value_after=after.value,
         value_before=before.value,
         size_after=after.size,
@@ -298,7 +303,7 @@ def _linearised_and_jackknife_variance(
 
 
 def paired_change(
-    y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False
+    y1: Any, n1: Any, y0: Any, n0: Any, confidence_level: Any, *, is_rate: bool = False
 ) -> Change:
     """Compute the change of a rate or mean from the clusters that both samples share.
 
@@ -332,14 +337,14 @@ def paired_change(
         before,
         error,
         degrees_of_freedom(m, z),
-        level,
+        confidence_level,
         clusters=clusters,
         jackknife=jackknife,
         heterogeneity=heterogeneity,
     )
 
 
-def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
+def paired_count_change(y1: Any, y0: Any, confidence_level: Any) -> Change:
     """Compute the change of a count from the clusters (such as prompts) that both samples share.
 
     ``y1`` has the count of each cluster after the change, ``y0`` the count before.
@@ -357,7 +362,7 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
         after - before,
         error,
         diff_sample.df,
-        level,
+        confidence_level,
         value_after=after,
         value_before=before,
         clusters=k,
@@ -386,7 +391,7 @@ def estimate_sample(y: Any, n: Any, sample_name: str, is_time_series: bool = Fal
     )
 
 
-def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
+def two_sample_change(after: Sample, before: Sample, confidence_level: Any) -> Change:
     """Compute the change between two independent samples of clusters, with Welch's t test."""
     variance = after.variance + before.variance
     welch_denominator = after.variance**2 / after.df + before.variance**2 / before.df
@@ -399,13 +404,15 @@ def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
         before,
         np.sqrt(variance),
         df,
-        level,
+        confidence_level,
         clusters=after.clusters + before.clusters,
         jackknife=np.sqrt(after.jackknife + before.jackknife),
     )
 
 
-def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
+def two_rate_change(
+    y1: Any, n1: Any, y0: Any, n0: Any, confidence_level: Any, deff: Any, df: Any
+) -> Change:
     """Compute the change between two rates from their counts, with Newcombe's interval.
 
     ``y1/n1`` is the rate after, ``y0/n0`` the rate before. ``deff`` is a design effect that divides
@@ -417,7 +424,7 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     before, size0 = _rate_and_size(y0, n0, "before")
     answers1 = size1 / deff
     answers0 = size0 / deff
-    q = t_quantile((1 + level) / 2, df)
+    q = t_quantile((1 + confidence_level) / 2, df)
     after_low, after_high = wilson_interval(after, answers1, q)
     before_low, before_high = wilson_interval(before, answers0, q)
     pooled = (after * answers1 + before * answers0) / (answers1 + answers0)
@@ -474,7 +481,7 @@ def long_run_variance_factor(residuals: FloatArray) -> FloatArray:
 
 
 def detectable_change(
-    standard_error: Any, df: Any, level: Any, test_count: Any, heterogeneity: Any
+    standard_error: Any, df: Any, confidence_level: Any, test_count: Any, heterogeneity: Any
 ) -> Any:
     """Return the smallest change that a test finds in 80 % of samples of this size.
 
@@ -503,7 +510,7 @@ def detectable_change(
     # of the median computed size is shown by 82 to 91 % (12 to 60 clusters). With 5 to 8 uneven
     # clusters, the result is larger than any possible change for half of the samples or more, and
     # some 70 % of the others show their change.
-    t = t_quantile(1 - (1 - level) / test_count / 2, df)
+    t = t_quantile(1 - (1 - confidence_level) / test_count / 2, df)
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(TEST_POWER) * np.sqrt(1 + t**2 / (2 * df))
     typical = 1 - 2 / (9 * df)
     homogeneity = np.maximum(1 - (distance * heterogeneity) ** 2, _MIN_HOMOGENEITY)
@@ -546,7 +553,7 @@ def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
 
 
 def verdict_of(
-    p: Any, change: Any, level: float, verdict_words: Sequence[str] = CHANGE_WORDS
+    p: Any, change: Any, confidence_level: float, verdict_words: Sequence[str] = CHANGE_WORDS
 ) -> str:
     """Return the verdict on a change: "up", "down", "no evidence" or "cannot say".
 
@@ -555,14 +562,14 @@ def verdict_of(
     """
     if not np.isfinite(p):
         return CANNOT_SAY
-    if p >= 1 - level or change == 0:
+    if p >= 1 - confidence_level or change == 0:
         return NO_EVIDENCE
     return verdict_words[0] if change > 0 else verdict_words[1]
 
 
 def judge_comparisons(
     comparisons: Sequence[Comparison],
-    level: float,
+    confidence_level: float,
     correction: str | None = "holm",
     change_noun: str = "change",
 ) -> list[RowDict]:
@@ -571,8 +578,8 @@ def judge_comparisons(
     ``correction`` is the method that adjusts p-values: "holm", "bh" or None. ``change_noun`` is the
     word for a change in the texts.
     """
-    confidence = trace_setting("level", level)
-    threshold = 1 - confidence
+    traced_level = trace_setting("level", confidence_level)
+    threshold = 1 - traced_level
     name_traced_variables()
     p_values = [
         NAN if comparison.untested_reason else comparison.change.p for comparison in comparisons
@@ -588,7 +595,7 @@ def judge_comparisons(
     ):
         change = comparison.change
         is_rate = comparison.is_rate
-        detectable_or_nan = NAN
+        known_detectable_size = NAN
         p = unadjusted_p if comparison.is_planned else adjusted_p
         baseline_value = change.value_before
         # A rate moves to 0 or 1 at most.
@@ -602,24 +609,25 @@ def judge_comparisons(
                 "tests", unplanned_test_count if correction and not comparison.is_planned else 1
             )
             detectable_size = detectable_change(
-                change.jackknife, change.df, confidence, test_count, change.heterogeneity
+                change.jackknife, change.df, traced_level, test_count, change.heterogeneity
             )
-            detectable_or_nan = detectable_size if detectable_size <= max_change else NAN
+            known_detectable_size = detectable_size if detectable_size <= max_change else NAN
         p = trace_alias("p_adjusted", p)
-        verdict = verdict_of(p, change.value, level, comparison.verdict_words)
+        verdict = verdict_of(p, change.value, confidence_level, comparison.verdict_words)
         low, high = (
             NAN if comparison.untested_reason else bound for bound in (change.low, change.high)
         )
         verdict_reason = (
-            f"{comparison.change_text}; {100 * level:g} % interval of the {change_noun}, for this "
-            f"row alone: {format_points(low, is_rate)} to {format_points(high, is_rate)}"
+            f"{comparison.change_text}; {100 * confidence_level:g} % interval of the "
+            f"{change_noun}, for this row alone: "
+            f"{format_points(low, is_rate)} to {format_points(high, is_rate)}"
         )
         if verdict == CANNOT_SAY:
             verdict_reason = comparison.untested_reason or "it cannot be computed"
         elif verdict == NO_EVIDENCE:
             detectable_phrase = f"no {change_noun} of any size is found"
-            if np.isfinite(detectable_or_nan):
-                size_text = format_points(detectable_or_nan, is_rate).lstrip("+")
+            if np.isfinite(known_detectable_size):
+                size_text = format_points(known_detectable_size, is_rate).lstrip("+")
                 detectable_phrase = f"a {change_noun} of {size_text} would be found"
             verdict_reason += f"; {detectable_phrase} by 4 of 5 such samples"
             verdict_reason += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
@@ -642,7 +650,7 @@ def judge_comparisons(
                 "high": high,
                 "p": unadjusted_p,
                 "p_adjusted": p,
-                "detectable": detectable_or_nan,
+                "detectable": known_detectable_size,
                 "verdict": verdict,
                 "why": verdict_reason,
                 "method": method_text,

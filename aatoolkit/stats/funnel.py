@@ -60,40 +60,40 @@ class Stage:
 
 
 def funnel(
-    dataset: Mapping[str, Any], error_by_section: Mapping[str, object], level: float
+    dataset: Mapping[str, Any], error_by_section: Mapping[str, object], confidence_level: float
 ) -> pd.DataFrame:
     """Count how often each page was crawled, cited and so on; see ``Dataset.funnel``."""
-    check_level(level)
+    check_level(confidence_level)
     table_by_section = {}
     reason_by_section = {}
     # Stages that one section alone counts come first: they tell which of its tables to take.
     for stage_fields in sorted(FUNNEL_STAGES.values(), key=lambda fields: len(fields["counts"])):
-        for section, column_names in stage_fields["counts"].items():
-            if section in table_by_section:
+        for section_name, column_names in stage_fields["counts"].items():
+            if section_name in table_by_section:
                 continue
-            if section not in dataset:
-                reason_by_section[section] = (
-                    f"failed: {error_by_section[section]}"
-                    if section in error_by_section
+            if section_name not in dataset:
+                reason_by_section[section_name] = (
+                    f"failed: {error_by_section[section_name]}"
+                    if section_name in error_by_section
                     else "was not read"
                 )
                 continue
             candidate_frames = [
                 frame
-                for frame in dataset[section].values()
+                for frame in dataset[section_name].values()
                 if "path" in frame and _find_count_column(frame, column_names)
             ]
             if candidate_frames:  # the table with the shortest key
-                reason_by_section.pop(section, None)
-                table_by_section[section] = min(
+                reason_by_section.pop(section_name, None)
+                table_by_section[section_name] = min(
                     candidate_frames, key=lambda frame: len(metadata_of(frame).key)
                 )
             else:
                 reason_by_section.setdefault(
-                    section, f"has no table of {stage_fields['noun']} by page"
+                    section_name, f"has no table of {stage_fields['noun']} by page"
                 )
     return funnel_from_tables(
-        [*table_by_section.values()], [*table_by_section], reason_by_section, level
+        [*table_by_section.values()], [*table_by_section], reason_by_section, confidence_level
     )
 
 
@@ -137,15 +137,15 @@ def funnel_from_tables(
             f"there is no funnel: {reason}", columns=dict.fromkeys(STAGES, reason)
         )
     paths = pd.Index([path for stage in stage_by_name.values() for path in stage.paths]).unique()
-    count_arrays = [stage_by_name[name].counts_of(paths) for name in STAGES]
+    count_arrays = [stage_by_name[stage_name].counts_of(paths) for stage_name in STAGES]
     row_order = np.lexsort(
         [-np.nan_to_num(untrace(column_array)) for column_array in reversed(count_arrays)]
     )
     sorted_paths = paths[row_order]
     complete_visits = complete_days_stage.counts_of(paths)
     array_by_column = {
-        name: take(column_array, row_order)
-        for name, column_array in zip(STAGES, count_arrays, strict=True)
+        stage_name: take(column_array, row_order)
+        for stage_name, column_array in zip(STAGES, count_arrays, strict=True)
     }
     has_complete_visits = bool(np.isfinite(untrace(complete_visits)).any())
     array_by_column["n"] = (
@@ -153,7 +153,7 @@ def funnel_from_tables(
     )
     name_traced_values(**array_by_column)
     plain_array_by_column = {
-        name: untrace(column_array) for name, column_array in array_by_column.items()
+        column: untrace(column_array) for column, column_array in array_by_column.items()
     }
     crawls_per_visit = array_by_column["crawled"] / array_by_column["visited"]
     rate = array_by_column["converted"] / array_by_column["n"]
@@ -266,7 +266,7 @@ def _make_stage(
     table_by_section: Mapping[str, pd.DataFrame],
     reason_by_section: Mapping[str, str],
     stage_fields: Mapping[str, Any],
-    section: str,
+    section_name: str,
     candidate_names: Sequence[str],
 ) -> Stage:
     """Return one stage of the funnel, such as visits: its count of each URL path in one section.
@@ -275,12 +275,14 @@ def _make_stage(
     that the column of counts may have. ``reason_by_section`` maps sections that were not read to
     the reason.
     """
-    frame = table_by_section.get(section)
+    frame = table_by_section.get(section_name)
     count_column = _find_count_column(frame, candidate_names) if frame is not None else None
     if frame is None or count_column is None:
         reason = f"the service gives no {stage_fields['noun']}"
         if frame is None:
-            reason = f"the section {section} {reason_by_section.get(section, 'was not read')}"
+            reason = (
+                f"the section {section_name} {reason_by_section.get(section_name, 'was not read')}"
+            )
         return Stage(
             pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, reason), reason
         )
@@ -335,7 +337,7 @@ _STAGE_NAMES_BY_COLUMN = {
 """For each column of the result, the stages that it is computed from."""
 
 
-NOT_SET_PATH = "(not set)"
+UNKNOWN_PAGE_PATH = "(not set)"
 """The text in place of a landing page if none was recorded for a visit."""
 
 # Characters that are not percent-encoded in paths.
@@ -354,8 +356,8 @@ def normalize_path(url: str) -> str:
     """
     # Percent escapes are decoded and encoded anew (RFC 3986, 6.2.2 and 6.2.3). The case of letters
     # is kept, as it may matter in paths.
-    if url.strip() == NOT_SET_PATH:
-        return NOT_SET_PATH
+    if url.strip() == UNKNOWN_PAGE_PATH:
+        return UNKNOWN_PAGE_PATH
     try:
         path = urlsplit(url.strip()).path if "//" in url[:9] else url.strip()
     except ValueError:

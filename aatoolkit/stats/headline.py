@@ -89,11 +89,11 @@ def _find_tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataF
 
     A role is a purpose of tables in the comparison, such as ``engines``.
     """
-    section, required_columns, required_key_columns = _TABLE_SPEC_BY_ROLE[role]
-    if section not in dataset:
+    section_name, required_columns, required_key_columns = _TABLE_SPEC_BY_ROLE[role]
+    if section_name not in dataset:
         return []
-    section_tables = dataset[section]
-    main_table = section_tables.main if section == "prompts" else None
+    section_tables = dataset[section_name]
+    main_table = section_tables.main if section_name == "prompts" else None
     if role == "prompts":
         return [_rename_to_standard_names(section_tables.main)]
     return [
@@ -111,19 +111,20 @@ def _find_tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataF
 def _rename_to_standard_names(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
     metadata = metadata_of(frame)
-    names_by_standard_name = group_values(
-        (_standard_name(name, metadata.declaration_of(name)), name) for name in metadata.columns
+    column_names_by_standard_name = group_values(
+        (_standard_name(column_name, metadata.declaration_of(column_name)), column_name)
+        for column_name in metadata.columns
     )
-    standard_name_by_name = {
-        names[0]: standard_name
-        for standard_name, names in names_by_standard_name.items()
-        if len(names) == 1 and standard_name not in frame.columns
+    standard_name_by_column = {
+        column_names[0]: standard_name
+        for standard_name, column_names in column_names_by_standard_name.items()
+        if len(column_names) == 1 and standard_name not in frame.columns
     }
-    return rename(frame, columns=standard_name_by_name) if standard_name_by_name else frame
+    return rename(frame, columns=standard_name_by_column) if standard_name_by_column else frame
 
 
-def _standard_name(name: str, column: Column) -> str:
-    """Return the standard name of a known column, such as ``mention_rate``; else ``name``."""
+def _standard_name(column_name: str, column: Column) -> str:
+    """Return the standard name of a known column, such as ``mention_rate``; else its own name."""
     rule = column.aggregate
     stem, total_stem = (
         split_off_period(count_name)[1]
@@ -131,14 +132,14 @@ def _standard_name(name: str, column: Column) -> str:
     )
     if stem == ("mention",) and "mention" not in total_stem and column.unit in _MEASURE_BY_UNIT:
         return _MEASURE_BY_UNIT[column.unit]
-    name_words = {*tokens(name)} - words_of("labelling")
+    name_words = {*tokens(column_name)} - words_of("labelling")
     return next(
         (
             group_column
             for group_column in _GROUP_COLUMNS
             if name_words and name_words <= words_of(group_column)
         ),
-        name,
+        column_name,
     )
 
 
@@ -223,7 +224,7 @@ def _compare_for_question(
     table_by_role: TableByRole,
     question: ComparisonQuestion,
     has_earlier_tables: bool,
-    level: float,
+    confidence_level: float,
     design_effect: tuple[Any, Any],
     frame_names: Sequence[str],
 ) -> list[ComparedRow] | str:
@@ -232,27 +233,27 @@ def _compare_for_question(
     For example, the question "by engine" gives one comparison per engine.
     """
     subject, measure, role, by, cluster, is_total = question
-    section = _TABLE_SPEC_BY_ROLE[role][0]
+    section_name = _TABLE_SPEC_BY_ROLE[role][0]
     frames = []
     for window_index, window_name in enumerate(WINDOW_NAMES[: 1 + has_earlier_tables]):
         frame = table_by_role.get(f"{window_name}.{role}")
         if frame is None or (by and by not in frame.columns):
             return (
-                f"{frame_names[window_index]}: the section {section} was not read, or has no such "
-                "table"
+                f"{frame_names[window_index]}: the section {section_name} was not read, "
+                "or has no such table"
             )
         frames.append(frame)
     frames = _select_own_brands(table_by_role, frames) if role == "voices" else frames
     current_frame = frames[0]
     baseline_frame = frames[1] if has_earlier_tables else None
     if cluster and not has_earlier_tables:
-        return f"{frame_names[1]}: the section {section} gives no window before this one"
+        return f"{frame_names[1]}: the section {section_name} gives no window before this one"
     prompts_table = table_by_role.get("now.prompts", current_frame)
     prompt_column = PROMPT_COLUMN
     rules = {}
     if PROMPT_COLUMN not in current_frame.columns and len(metadata_of(prompts_table).key) == 1:
         (prompt_column,) = metadata_of(prompts_table).key
-    if section == "prompts":
+    if section_name == "prompts":
         # The table by engine may count without giving the rate of it, which is that of the prompts.
         rule_table = current_frame if measure in current_frame.columns else prompts_table
         rule = (
@@ -261,20 +262,20 @@ def _compare_for_question(
             else NONE
         )
         if rule.rule not in ("ratio", "mean"):
-            return f"the section {section} has no {measure} with its counts"
+            return f"the section {section_name} has no {measure} with its counts"
         if rule.over and role == "prompt_engines":
             measure = rule.over[0]
             rules = {rule.over[0]: ratio(*rule.over)}
     try:
         compared_rows = [
             *compare_measure(
-                current_frame, baseline_frame, measure, (by,) if by else (), None, cluster, level,
-                rules, frame_names, design_effect if is_total else INDEPENDENT_DESIGN_EFFECT,
-                prompt_column,
+                current_frame, baseline_frame, measure, (by,) if by else (), None, cluster,
+                confidence_level, rules, frame_names,
+                design_effect if is_total else INDEPENDENT_DESIGN_EFFECT, prompt_column,
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
-        return f"the section {section} cannot be compared: {error}"
+        return f"the section {section_name} cannot be compared: {error}"
     return [
         replace(
             compared_row,

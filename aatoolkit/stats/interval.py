@@ -83,8 +83,8 @@ def interval(
     is_rate = sums.is_rate
     if panel == "fixed" and not is_rate:
         raise refusal_error(column, "interval of fixed values", "it is no rate; leave panel= out")
-    confidence = trace_setting("level", level)
-    estimates = estimate(sums.group_sums, y, n, confidence, panel, is_rate)
+    traced_level = trace_setting("level", level)
+    estimates = estimate(sums.group_sums, y, n, traced_level, panel, is_rate)
     lows, highs, cluster_counts = map(
         untrace, (estimates.low, estimates.high, estimates.cluster_count)
     )
@@ -151,7 +151,9 @@ def interval(
     )
 
 
-def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
+def _row_intervals(
+    frame: pd.DataFrame, column: str, confidence_level: float, rules: Rules
+) -> pd.DataFrame:
     """Return Wilson's score interval of a rate in each row, as a frame of lower and upper ends."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
@@ -189,7 +191,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     if has_counts.any() and not is_valid.any():
         raise refusal_error(column, "interval", "its numerator is no part of its denominator")
     rate = hits / trials
-    q = confidence_quantile(level)
+    q = confidence_quantile(confidence_level)
     name_traced_variables()
     low, high = (np.where(is_valid, bound, np.nan) for bound in wilson_interval(rate, trials, q))
     interval_columns = untrace_columns({f"{column}_low": low, f"{column}_high": high})
@@ -336,8 +338,8 @@ def stability(
     agree = sums_by_cluster.total(pairs)
     combinations = sums_by_cluster.count(pairs)
     name_traced_variables()
-    confidence = trace_setting("level", level)
-    agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
+    traced_level = trace_setting("level", level)
+    agreement = estimate(SingleGroup, agree, combinations, traced_level, "sampled", is_rate=True)
     icc = _intra_class_correlation(y, n)
     icc = icc if len(repeated_group_positions) > 1 and np.isfinite(icc) else NAN
     verdict = (
@@ -405,7 +407,7 @@ def _intra_class_correlation(y: Any, n: Any) -> Any:
 
 
 def _correlation_interval(
-    y: FloatArray, n: FloatArray, cluster_of_combination: IntArray, level: float
+    y: FloatArray, n: FloatArray, cluster_of_combination: IntArray, confidence_level: float
 ) -> list[float]:
     """Return both ends of the jackknife interval of the intra-class correlation.
 
@@ -438,7 +440,7 @@ def _correlation_interval(
         / estimate_count
         * float(((scaled_estimates - scaled_estimates.mean()) ** 2).sum())
     )
-    half_width = t_quantile((1 + level) / 2, estimate_count - 1) * standard_error
+    half_width = t_quantile((1 + confidence_level) / 2, estimate_count - 1) * standard_error
     variance_ratios = [math.exp(min(2 * (scaled_icc + sign * half_width), 700)) for sign in (-1, 1)]
     return [(ratio - 1) / (ratio + combination_size - 1) for ratio in variance_ratios]
 

@@ -187,7 +187,7 @@ def _cluster_influences(sums: ClusterSums) -> FloatArray:
 
 
 def _scaled_differences_and_critical_p(
-    influences: FloatArray, member_values: FloatArray, is_ranked: Any, level: float
+    influences: FloatArray, member_values: FloatArray, is_ranked: Any, confidence_level: float
 ) -> tuple[FloatArray, float]:
     """Return the matrix of differences between members, each divided by its critical value.
 
@@ -225,7 +225,9 @@ def _scaled_differences_and_critical_p(
             largest_differences,
             (np.abs(draws[:, [member]] - draws) / finite_errors[member]).max(axis=1),
         )
-    critical_p_value = two_sided(float(np.quantile(largest_differences, level)), math.inf)
+    critical_p_value = two_sided(
+        float(np.quantile(largest_differences, confidence_level)), math.inf
+    )
     df = np.where(
         is_tested_pair & (fourth_powers > 0),
         squared_distances**2 / fourth_powers,
@@ -340,7 +342,9 @@ def concentration(
 _INTERVAL_SUFFIXES = ("", "_low", "_high")
 
 
-def _concentration_of(traced_counts: Any, n: Any, top_count: int, level: float) -> RowDict:
+def _concentration_of(
+    traced_counts: Any, n: Any, top_count: int, confidence_level: float
+) -> RowDict:
     """Return the concentration indices of counts, with intervals, as a dict by result column.
 
     ``traced_counts`` has the count of each member, ``n`` is their sum. ``top_count`` is the number
@@ -365,14 +369,16 @@ def _concentration_of(traced_counts: Any, n: Any, top_count: int, level: float) 
         ]
     )
     resampled_indices = (resampled_sums - [total, 0]) / [total * (total - 1), total]
-    tail_levels = [(1 - level) / 2, (1 + level) / 2]
+    tail_levels = [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
     bootstrap_deviations = np.quantile(
         resampled_indices - resampled_indices.mean(axis=0), tail_levels, axis=0
     )
     deviation_description = (
         f"the quantile of {_DRAW_COUNT} multinomial samples of {total:,} (seed 0), less their mean"
     )
-    lowest_deviation = _top_share_lower_bound(counts, top_count, rng, level) - as_float(top_share)
+    lowest_deviation = _top_share_lower_bound(counts, top_count, rng, confidence_level) - as_float(
+        top_share
+    )
     bootstrap_deviations[0, 1] = min(lowest_deviation, bootstrap_deviations[0, 1])
     result_row = {"hhi": hhi, "top_share": top_share}
     for index_position, (name, index_value) in enumerate([*result_row.items()]):
@@ -397,21 +403,27 @@ def _concentration_of(traced_counts: Any, n: Any, top_count: int, level: float) 
 
 
 def _top_share_lower_bound(
-    counts: FloatArray, top_count: int, rng: np.random.Generator, level: float
+    member_counts: FloatArray, top_count: int, rng: np.random.Generator, confidence_level: float
 ) -> float:
     """Return the lower bound of the share of the ``top_count`` largest members in the total."""
     # In a sample the largest members are partly the largest by chance. So they are found in a
     # random half of the sample, and their share is taken in the other half. This is repeated for
     # many halves.
-    split_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALF_SPLITS)
-    first_half_counts = rng.binomial(counts.astype(np.int64), 0.5, (split_count, len(counts)))
-    second_half_counts = counts - first_half_counts
+    split_count = min(max(_MAX_CELLS // (8 * len(member_counts)), 20), _MAX_HALF_SPLITS)
+    first_half_counts = rng.binomial(
+        member_counts.astype(np.int64), 0.5, (split_count, len(member_counts))
+    )
+    second_half_counts = member_counts - first_half_counts
     leading_positions = np.argsort(-first_half_counts, axis=1, kind="stable")[:, :top_count]
     mean_share = np.nanmean(
         np.take_along_axis(second_half_counts, leading_positions, 1).sum(1)
         / second_half_counts.sum(1)
     )
-    return float(wilson_interval(mean_share, counts.sum(), normal_quantile((1 + level) / 2))[0])
+    return float(
+        wilson_interval(
+            mean_share, member_counts.sum(), normal_quantile((1 + confidence_level) / 2)
+        )[0]
+    )
 
 
 # --- overlap ----------------------------------------------------------------------------------
@@ -471,7 +483,7 @@ def _compare_answers(
     member_column: str,
     cluster: str,
     id_column: str,
-    level: float,
+    confidence_level: float,
 ) -> list[RowDict]:
     """Compute the overlap of answers for each pair of members: two values of ``member_column``.
 
@@ -491,7 +503,7 @@ def _compare_answers(
         jaccard_by_prompt[prompt_position], answer_counts[prompt_position] = _overlap_of_prompt(
             prompt_rows[id_column], prompt_rows[member_column], prompt_rows[column], len(members)
         )
-    confidence = trace_setting("level", level)
+    traced_level = trace_setting("level", confidence_level)
     comparisons = []
     result_rows = []
 
@@ -530,14 +542,14 @@ def _compare_answers(
         jaccard_indices = trace_by_prompt(
             "j", pair_overlaps, has_pair, "mean Jaccard index of pairs of answers", member_pair
         )
-        overlap_mean = estimate_prompt_mean(jaccard_indices, confidence, "jaccard")
+        overlap_mean = estimate_prompt_mean(jaccard_indices, traced_level, "jaccard")
         repeat_indices = trace_by_prompt(
             "own", repeat_overlaps, has_repeats, "mean Jaccard index of repeats", member_pair
         )
-        repeat_mean = estimate_prompt_mean(repeat_indices, confidence, "ceiling")
+        repeat_mean = estimate_prompt_mean(repeat_indices, traced_level, "ceiling")
         differences = take(jaccard_indices, np.flatnonzero(has_repeats[has_pair])) - repeat_indices
         name_traced_values(g=differences)
-        gap_mean = estimate_prompt_mean(differences, confidence, "gap")
+        gap_mean = estimate_prompt_mean(differences, traced_level, "gap")
         answers_of_pair = trace_by_prompt(
             "answers",
             answer_counts[:, first_index] + answer_counts[:, second_index],
@@ -586,12 +598,14 @@ def _compare_answers(
     return [
         {**judgement, **result_row, "method": method}
         for result_row, judgement in zip(
-            result_rows, judge_comparisons(comparisons, level, change_noun="gap"), strict=True
+            result_rows,
+            judge_comparisons(comparisons, confidence_level, change_noun="gap"),
+            strict=True,
         )
     ]
 
 
-def estimate_prompt_mean(prompt_values: Any, level: Any, mean_name: str) -> Change:
+def estimate_prompt_mean(prompt_values: Any, confidence_level: Any, mean_name: str) -> Change:
     """Return the mean of one number per prompt, with its interval and p-value by Student's t.
 
     The p-value tests whether the mean is 0. The result is a `Change`, as this class has the fields
@@ -607,7 +621,7 @@ def estimate_prompt_mean(prompt_values: Any, level: Any, mean_name: str) -> Chan
     ):
         return Change(sample.value, clusters=cluster_count)
     return change_by_student_t(
-        sample.value, standard_error, cluster_count - 1, level, clusters=cluster_count
+        sample.value, standard_error, cluster_count - 1, confidence_level, clusters=cluster_count
     )
 
 

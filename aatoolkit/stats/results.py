@@ -285,7 +285,7 @@ RESULT_COLUMNS_BY_STATISTIC["funnel"][1:1] = [
 
 def make_result(
     statistic_name: str,
-    columns_or_rows: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    result_data: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     input_metadata: Sequence[FrameMetadata] = (),
     input_availability: Availability = MEASURED_AVAILABILITY,
     *,
@@ -299,7 +299,7 @@ def make_result(
     """Return the result of a statistic as a frame whose columns have units and meanings.
 
     ``statistic_name`` is the name of the statistic, whose columns `RESULT_COLUMNS_BY_STATISTIC`
-    declares. ``columns_or_rows`` is a dict of columns, or a list of rows as dicts.
+    declares. ``result_data`` is a dict of columns, or a list of rows as dicts.
     ``input_metadata`` has the metadata of the input frames. ``input_availability`` says whether
     these were measured, and ``availability_by_column`` says so for single columns of the result.
     ``key_columns`` identify a row of the result, and ``unit`` is the unit of its values.
@@ -313,28 +313,28 @@ def make_result(
         name.format(**placeholders): declaration_fields
         for name, *declaration_fields in RESULT_COLUMNS_BY_STATISTIC[statistic_name]
     }
-    if not isinstance(columns_or_rows, Mapping):
+    if not isinstance(result_data, Mapping):
         column_names = (
-            dict.fromkeys(name for row in columns_or_rows for name in row) or fields_by_column
+            dict.fromkeys(name for row in result_data for name in row) or fields_by_column
         )
-        columns_or_rows = {
-            name: [row.get(name, math.nan) for row in columns_or_rows] for name in column_names
+        result_data = {
+            name: [row.get(name, math.nan) for row in result_data] for name in column_names
         }
-    columns_or_rows = untrace_columns(columns_or_rows, row_order)
+    result_data = untrace_columns(result_data, row_order)
     is_list_like = pd.api.types.is_list_like  # rather than one cell
-    row_count = next((len(cells) for cells in columns_or_rows.values() if is_list_like(cells)), 1)
+    row_count = next((len(cells) for cells in result_data.values() if is_list_like(cells)), 1)
     none_rule = refused(
         "a result of statistics: compute it anew, from the table that it was computed from"
     )
     series_by_column = {}
     column_declarations = []
     for name in dict.fromkeys((*key_columns, *fields_by_column)):
-        if name not in columns_or_rows:
+        if name not in result_data:
             continue
         cells = (
-            columns_or_rows[name]
-            if is_list_like(columns_or_rows[name])
-            else [columns_or_rows[name]] * row_count
+            result_data[name]
+            if is_list_like(result_data[name])
+            else [result_data[name]] * row_count
         )
         if name not in fields_by_column:
             if isinstance(cells, list):

@@ -252,7 +252,7 @@ def cluster_sums(
             sum_id_of_row, sum_id_of_row[cell_statuses.is_applicable & ~is_used]
         )
     if response_totals is not None:
-        is_used = is_used & (response_totals.absent_counts == 0)[groups.row_codes]
+        is_used = is_used & (response_totals.absent_response_counts == 0)[groups.row_codes]
     used_sum_ids, sum_position_of_row = np.unique(sum_id_of_row[is_used], return_inverse=True)
     numerators, denominators = (
         np.bincount(sum_position_of_row, row_values[is_used], len(used_sum_ids)).astype(np.float64)
@@ -330,19 +330,19 @@ def _availabilities_of_groups(
     responses without a row, for each group.
     """
     availability_code_by_group, distinct_availabilities = groups.combine_availability(cell_statuses)
-    used_counts = groups.count(is_used)
-    expected_counts = groups.count(cell_statuses.is_applicable)
+    used_row_counts = groups.count(is_used)
+    expected_row_counts = groups.count(cell_statuses.is_applicable)
     group_availabilities = []
     for group_position, availability_code in enumerate(availability_code_by_group.tolist()):
         availability = distinct_availabilities[availability_code]
-        if 0 < used_counts[group_position] < expected_counts[group_position]:
+        if 0 < used_row_counts[group_position] < expected_row_counts[group_position]:
             availability = replace(availability, status=Status.PARTIAL)
-        elif response_totals is not None and response_totals.absent_counts[group_position]:
-            absent_count = response_totals.absent_counts[group_position]
-            response_count = response_totals.counts[group_position]
+        elif response_totals is not None and response_totals.absent_response_counts[group_position]:
+            absent_count = response_totals.absent_response_counts[group_position]
+            response_count = response_totals.response_counts[group_position]
             reason = f"{absent_count} of {response_count} responses have no row of it"
             availability = Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
-        elif not used_counts[group_position] and availability.status == Status.AVAILABLE:
+        elif not used_row_counts[group_position] and availability.status == Status.AVAILABLE:
             availability = Availability(Status.UNAVAILABLE, availability.cause, "no answers")
         group_availabilities.append(availability)
     return group_availabilities

@@ -284,7 +284,7 @@ def take(values: Any, index: Any) -> Any:
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of an array, as a `TracedValue` if the array is one."""
+    """Return the sum of an array; the sum of a `TracedValue` is a `TracedValue`, too."""
     plain_values = np.atleast_1d(untrace(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
@@ -292,7 +292,7 @@ def total_of(values: Any) -> Any:
 
 
 def count_of(values: Any) -> Any:
-    """Return the size of an array as a float, as a `TracedValue` if the array is one."""
+    """Return the size of an array as a float; that of a `TracedValue` is a `TracedValue`, too."""
     count = np.float64(np.size(untrace(values)))  # as one less may be 0, and a divisor
     return TracedValue(count, COUNT_OP, (values,)) if isinstance(values, TracedValue) else count
 
@@ -337,7 +337,11 @@ class GroupSums:
         return take(values, self.group_of_cluster)
 
     def _trace(self, values: Any, sums: FloatArray, operation: str) -> Any:
-        """Return ``sums``, as a `TracedValue` with ``operation`` if ``values`` are one."""
+        """Return ``sums``; if ``values`` is a `TracedValue`, as a `TracedValue` with ``operation``.
+
+        ``values`` are the numbers that were added up or counted, and ``sums`` has one number per
+        group.
+        """
         if not isinstance(values, TracedValue):
             return sums
         return TracedValue(
@@ -504,9 +508,9 @@ def normal_quantile(probability: float) -> float:
     return _NORMAL_DIST.inv_cdf(probability)
 
 
-def confidence_quantile(level: float) -> Any:
+def confidence_quantile(confidence_level: float) -> Any:
     """Return the normal quantile of a two-sided interval, such as 1.96 for the level 0.95."""
-    return normal_quantile((1 + trace_setting("level", level)) / 2)
+    return normal_quantile((1 + trace_setting("level", confidence_level)) / 2)
 
 
 @traceable

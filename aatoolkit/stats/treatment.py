@@ -216,22 +216,22 @@ def effect(
         _prompt_days_of_group(sums, *group_and_prompts, group_dates, action_day)
         for group_and_prompts in zip(GROUP_NAMES, prompt_sets, strict=True)
     ]
-    confidence = trace_setting("level", level)
+    traced_level = trace_setting("level", level)
     group_changes = [change_within_prompts(prompt_days, 0.0) for prompt_days in group_prompt_days]
-    differences = [_difference_of_groups("effect", action_day, group_changes, confidence)]
-    differences += _placebo_checks(group_prompt_days, action_day, confidence)
+    diff_in_diffs = [_difference_of_groups("effect", action_day, group_changes, traced_level)]
+    diff_in_diffs += _placebo_checks(group_prompt_days, action_day, traced_level)
     comparisons = [
-        _make_comparison(difference, cluster, sums.is_rate) for difference in differences
+        _make_comparison(diff_in_diff, cluster, sums.is_rate) for diff_in_diff in diff_in_diffs
     ]
     judgements = judge_comparisons(comparisons, level, change_noun="difference")
     effect_row = judgements[0]
     if untrace(effect_row["verdict"]) != CANNOT_SAY:
         p_values = [as_float(row["p_adjusted"]) for row in judgements]
         if doubt_reason := _reason_to_doubt(
-            differences, p_values, group_prompt_days, cluster, sums.is_rate, level
+            diff_in_diffs, p_values, group_prompt_days, cluster, sums.is_rate, level
         ):
             effect_row |= {"verdict": CANNOT_SAY, "why": f"{doubt_reason}; {effect_row['why']}"}
-        elif len(differences) == 1:
+        elif len(diff_in_diffs) == 1:
             effect_row["why"] += "; too few days before to check that the groups moved alike"
     if excluded_prompt_count := sum(
         group_change.excluded_prompt_count for group_change in group_changes
@@ -239,9 +239,9 @@ def effect(
         effect_row["why"] += (
             f"; {excluded_prompt_count} {cluster} have answers in one period only and are left out"
         )
-    for difference, row in zip(differences, judgements, strict=True):
-        row |= {"kind": difference.kind, "on": difference.first_day_after}
-        for group_name, group_change in difference.change_by_group.items():
+    for diff_in_diff, row in zip(diff_in_diffs, judgements, strict=True):
+        row |= {"kind": diff_in_diff.kind, "on": diff_in_diff.first_day_after}
+        for group_name, group_change in diff_in_diff.change_by_group.items():
             row |= {
                 f"{group_name}_before": group_change.before,
                 f"{group_name}_after": group_change.after,
@@ -258,7 +258,7 @@ def effect(
     )
 
 
-def _make_comparison(difference: DiffInDiff, cluster: str, is_rate: bool) -> Comparison:
+def _make_comparison(diff_in_diff: DiffInDiff, cluster: str, is_rate: bool) -> Comparison:
     """Convert an effect, or the check of its earlier trend, to a `Comparison`.
 
     `judge_comparisons` then gives it a verdict. ``cluster`` is the name of the column whose values,
@@ -267,23 +267,23 @@ def _make_comparison(difference: DiffInDiff, cluster: str, is_rate: bool) -> Com
     small_group_texts = [
         f"{group_change.mean_change.clusters:.0f} {group_name} {cluster} have answers before and "
         "after"
-        for group_name, group_change in difference.change_by_group.items()
+        for group_name, group_change in diff_in_diff.change_by_group.items()
         if group_change.mean_change.clusters < MIN_CLUSTERS
     ]
     untested_reason = ""
     if small_group_texts:
         untested_reason = f"{' and '.join(small_group_texts)}; it takes {MIN_CLUSTERS}"
-    elif not np.isfinite(difference.change.p):
+    elif not np.isfinite(diff_in_diff.change.p):
         untested_reason = (
             f"nothing differs between {cluster}, one has most answers, or numbers are too large"
         )
-    is_effect_estimate = difference.kind == "effect"
+    is_effect_estimate = diff_in_diff.kind == "effect"
     return Comparison(
-        change=difference.change,
+        change=diff_in_diff.change,
         change_text=", ".join(
             f"{group_name} {format_amount(group_change.before, is_rate)} to "
             f"{format_amount(group_change.after, is_rate)}"
-            for group_name, group_change in difference.change_by_group.items()
+            for group_name, group_change in diff_in_diff.change_by_group.items()
         ),
         method=f"difference in differences within {cluster}, clustered",
         untested_reason=untested_reason,
@@ -422,7 +422,7 @@ def _difference_of_groups(
     difference_kind: str,
     first_day_after: pd.Timestamp | None,
     group_changes: Sequence[GroupChange],
-    level: Any,
+    confidence_level: Any,
 ) -> DiffInDiff:
     """Return the difference between the changes of two groups, with Welch's test.
 
@@ -438,7 +438,7 @@ def _difference_of_groups(
             }
         )
     treated, control = (group_change.mean_change for group_change in group_changes)
-    change = two_sample_change(treated, control, level)
+    change = two_sample_change(treated, control, confidence_level)
     group_means = [
         untrace(mean)
         for group_change in group_changes
@@ -485,7 +485,7 @@ def change_within_prompts(prompt_days: PromptDays, split_day: float) -> GroupCha
 
 
 def _placebo_checks(
-    group_prompt_days: Sequence[PromptDays], action_day: pd.Timestamp, level: Any
+    group_prompt_days: Sequence[PromptDays], action_day: pd.Timestamp, confidence_level: Any
 ) -> list[DiffInDiff]:
     """Return the checks that use only the days before the action: trend and placebo effects.
 
@@ -505,7 +505,7 @@ def _placebo_checks(
     group_trends = [
         slope_within_prompts([prompt_days], days_between) for prompt_days in prompt_days_before
     ]
-    differences = [_difference_of_groups("pre-trend", None, group_trends, level)]
+    check_diff_in_diffs = [_difference_of_groups("pre-trend", None, group_trends, confidence_level)]
     quartile_numbers = (2,) if len(days_before) < 16 else (1, 2, 3)
     for day_position in dict.fromkeys(
         quartile * len(days_before) // 4 for quartile in quartile_numbers
@@ -514,12 +514,15 @@ def _placebo_checks(
         group_changes = [
             change_within_prompts(prompt_days, placebo_day) for prompt_days in prompt_days_before
         ]
-        differences.append(
+        check_diff_in_diffs.append(
             _difference_of_groups(
-                "placebo", action_day + pd.Timedelta(days=placebo_day), group_changes, level
+                "placebo",
+                action_day + pd.Timedelta(days=placebo_day),
+                group_changes,
+                confidence_level,
             )
         )
-    return differences
+    return check_diff_in_diffs
 
 
 def slope_within_prompts(periods: Sequence[PromptDays], days_between: Any) -> GroupChange:
@@ -565,36 +568,40 @@ def slope_within_prompts(periods: Sequence[PromptDays], days_between: Any) -> Gr
 
 
 def _reason_to_doubt(
-    differences: Sequence[DiffInDiff],
+    diff_in_diffs: Sequence[DiffInDiff],
     p_values: Sequence[float],
     group_prompt_days: Sequence[PromptDays],
     cluster: str,
     is_rate: bool,
-    level: float,
+    confidence_level: float,
 ) -> str:
     """Return why an effect is doubtful, e.g. as the groups differed before; "" if it is not.
 
-    ``differences`` has the effect, followed by its checks: the changes of the days before the
+    ``diff_in_diffs`` has the effect, followed by its checks: the changes of the days before the
     action. ``p_values`` has the p-value of each.
     """
-    effect_difference, *check_differences = differences
+    effect_diff_in_diff, *check_diff_in_diffs = diff_in_diffs
     failed_checks = [
-        check_difference.kind
+        check_diff_in_diff.kind
         + (
-            f" of {check_difference.first_day_after:%Y-%m-%d}"
-            if check_difference.first_day_after is not None
+            f" of {check_diff_in_diff.first_day_after:%Y-%m-%d}"
+            if check_diff_in_diff.first_day_after is not None
             else ""
         )
-        for check_difference, p in zip(check_differences, p_values[1:], strict=True)
-        if p < 1 - level
+        for check_diff_in_diff, p in zip(check_diff_in_diffs, p_values[1:], strict=True)
+        if p < 1 - confidence_level
     ]
     if failed_checks:
         return f"the groups differed before already ({', '.join(failed_checks)})"
-    if not check_differences or not p_values[0] < 1 - level:
+    if not check_diff_in_diffs or not p_values[0] < 1 - confidence_level:
         return ""
     # The difference of the trends within both periods, from the middle of one to the other.
-    all_days = np.unique(np.concatenate([prompt_days.days for prompt_days in group_prompt_days]))
-    days_between = float(all_days[all_days >= 0].mean() - all_days[all_days < 0].mean())
+    distinct_days = np.unique(
+        np.concatenate([prompt_days.days for prompt_days in group_prompt_days])
+    )
+    days_between = float(
+        distinct_days[distinct_days >= 0].mean() - distinct_days[distinct_days < 0].mean()
+    )
     periods = [
         (prompt_days.select(prompt_days.days < 0), prompt_days.select(prompt_days.days >= 0))
         for prompt_days in group_prompt_days
@@ -602,11 +609,11 @@ def _reason_to_doubt(
     group_slopes = [
         slope_within_prompts(period_prompt_days, days_between) for period_prompt_days in periods
     ]
-    trend_difference = _difference_of_groups("trend", None, group_slopes, level).change
-    standard_error = np.hypot(effect_difference.change.error, trend_difference.error)
-    df = min(effect_difference.change.df, trend_difference.df)
-    effect_change = effect_difference.change.value
-    change_by_trend = trend_difference.value
+    trend_change = _difference_of_groups("trend", None, group_slopes, confidence_level).change
+    standard_error = np.hypot(effect_diff_in_diff.change.error, trend_change.error)
+    df = min(effect_diff_in_diff.change.df, trend_change.df)
+    effect_change = effect_diff_in_diff.change.value
+    change_by_trend = trend_change.value
     excess_over_trend = (effect_change - change_by_trend) * np.sign(effect_change)
     if (
         not np.isfinite(standard_error)

@@ -85,20 +85,20 @@ class StudyDiff:
             return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
         changes_by_kind = [*self.changes.groupby("kind", sort=False)]
         counts_text = ", ".join(
-            counted(len(kind_changes), str(kind).replace("availability", "state"))
-            for kind, kind_changes in changes_by_kind
+            counted(len(changes_of_kind), str(kind).replace("availability", "state"))
+            for kind, changes_of_kind in changes_by_kind
         )
         message_lines = [
             f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts_text}>"
         ]
-        for kind, kind_changes in changes_by_kind:
+        for kind, changes_of_kind in changes_by_kind:
             message_lines += [
-                f"  {kind}: {sentence}" for sentence in make_difference_sentences(kind_changes)
+                f"  {kind}: {sentence}" for sentence in make_difference_sentences(changes_of_kind)
             ]
-            if len(kind_changes) > MAX_LISTED_DIFFERENCES:
+            if len(changes_of_kind) > MAX_LISTED_DIFFERENCES:
                 message_lines.append(
-                    f"  {kind}: {len(kind_changes) - MAX_LISTED_DIFFERENCES:,} more; .changes has "
-                    "all"
+                    f"  {kind}: {len(changes_of_kind) - MAX_LISTED_DIFFERENCES:,} more; "
+                    ".changes has all"
                 )
         return "\n".join(message_lines)
 
@@ -160,31 +160,37 @@ def find_frame_differences(
         pd.DataFrame({str(name): _to_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
-    labels_of_frames = [_make_row_labels(frame, key_columns) for frame in comparable_frames]
-    if not key_columns or any(labels.has_duplicates for labels in labels_of_frames):
-        labels_of_frames = [
+    row_labels_of_frames = [_make_row_labels(frame, key_columns) for frame in comparable_frames]
+    if not key_columns or any(row_labels.has_duplicates for row_labels in row_labels_of_frames):
+        row_labels_of_frames = [
             pd.RangeIndex(len(frame)).map(lambda position: f"row={position}")
             for frame in comparable_frames
         ]
     old_comparable_frame, new_comparable_frame = (
-        frame.set_axis(labels)
-        for frame, labels in zip(comparable_frames, labels_of_frames, strict=True)
+        frame.set_axis(row_labels)
+        for frame, row_labels in zip(comparable_frames, row_labels_of_frames, strict=True)
     )
     difference_frames = [
         pd.DataFrame(
-            {"kind": "row", "key": labels.difference(other_labels, sort=False), value_column: "row"}
+            {
+                "kind": "row",
+                "key": row_labels.difference(other_row_labels, sort=False),
+                value_column: "row",
+            }
         )
-        for value_column, labels, other_labels in (
+        for value_column, row_labels, other_row_labels in (
             ("before", old_comparable_frame.index, new_comparable_frame.index),
             ("after", new_comparable_frame.index, old_comparable_frame.index),
         )
     ]
-    common_labels = old_comparable_frame.index.intersection(new_comparable_frame.index, sort=False)
+    common_row_labels = old_comparable_frame.index.intersection(
+        new_comparable_frame.index, sort=False
+    )
     for column_name in old_comparable_frame.columns.intersection(
         new_comparable_frame.columns, sort=False
     ):
-        old_cells = old_comparable_frame.loc[common_labels, column_name]
-        new_cells = new_comparable_frame.loc[common_labels, column_name]
+        old_cells = old_comparable_frame.loc[common_row_labels, column_name]
+        new_cells = new_comparable_frame.loc[common_row_labels, column_name]
         is_numeric = all(
             pd.api.types.is_numeric_dtype(cells) and cells.dtype != "boolean"
             for cells in (old_cells, new_cells)
@@ -441,12 +447,12 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return "\n".join([f"<Results of {self._study._title!r}>", *lines])
 
 
-def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
+def _as_frame(result_name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     """Convert a result to a DataFrame; raise `StudyError` if the value or the name is not valid."""
     if (
-        not isinstance(name, str)
-        or not 0 < len(name.strip()) <= _MAX_NAME_LENGTH
-        or not name.isprintable()
+        not isinstance(result_name, str)
+        or not 0 < len(result_name.strip()) <= _MAX_NAME_LENGTH
+        or not result_name.isprintable()
     ):
         raise StudyError(
             f"this text cannot name a result; give 1 to {_MAX_NAME_LENGTH} printable characters"
@@ -458,29 +464,29 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
-def _update_result_entries(folder: Path, name: str, entry: JsonObject | None) -> None:
+def _update_result_entries(folder: Path, result_name: str, entry: JsonObject | None) -> None:
     """Set the entry of a result in ``results.json``, or remove it if ``entry`` is None."""
     entry_by_name = read_result_entries(folder)
-    old_entry = entry_by_name.pop(name, None)
+    old_entry = entry_by_name.pop(result_name, None)
     if entry is not None:
         if old_entry is not None and old_entry["hash"] != entry["hash"]:
             raise StudyError(
-                f"another result is named {name!r}; choose another name, or delete that one first: "
-                f"study.results.pop({name!r}, None)"
+                f"another result is named {result_name!r}; choose another name, or delete that one "
+                f"first: study.results.pop({result_name!r}, None)"
             )
-        entry_by_name[name] = entry
-    entry_dicts = [{"name": name, **entry} for name, entry in entry_by_name.items()]
+        entry_by_name[result_name] = entry
+    entry_dicts = [{"name": result_name, **entry} for result_name, entry in entry_by_name.items()]
     write_bytes(folder / RESULTS_FILE, format_json("results", results=entry_dicts))
 
 
-def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
+def _write_result(folder: Path, result_name: str, frame: pd.DataFrame) -> None:
     """Write a result to a folder: its Parquet file, then its entry in ``results.json``."""
     result_hash = logical_hash(frame)
     parquet_path = folder / result_file_name(result_hash)
     if not parquet_path.is_file():
         write_parquet(frame, parquet_path)
     entry = {"hash": result_hash, "rows": len(frame), "computed_with": software_versions()}
-    _update_result_entries(folder, name, entry)
+    _update_result_entries(folder, result_name, entry)
 
 
 def parse_result_entries(json_bytes: bytes) -> ResultEntries | None:
@@ -550,9 +556,9 @@ class ResultComparison:
 
 
 def compare_results(
-    name: str, old_frame: pd.DataFrame | None, new_frame: pd.DataFrame | None
+    result_name: str, old_frame: pd.DataFrame | None, new_frame: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare the result ``name`` that a study stores with that of a rerun of the notebook.
+    """Compare the result ``result_name`` that a study stores with that of a rerun of the notebook.
 
     ``old_frame`` is the stored result, and ``new_frame`` that of the rerun. None stands for a
     missing result.
@@ -560,7 +566,7 @@ def compare_results(
     # Rows match by the key columns; without a key, by the named index levels; else by position.
     if old_frame is None or new_frame is None or logical_hash(old_frame) == logical_hash(new_frame):
         status = "new" if old_frame is None else "missing" if new_frame is None else "same"
-        return ResultComparison(name, status)
+        return ResultComparison(result_name, status)
     old_flat_frame = flatten_index(old_frame)
     new_flat_frame = flatten_index(new_frame)
     index_level_names = [
@@ -588,7 +594,7 @@ def compare_results(
         for sentence in make_difference_sentences(change_frame[mask])
     ][: 2 * MAX_LISTED_DIFFERENCES]
     difference_texts = difference_texts or ["the same cells in another order, or of another kind"]
-    return ResultComparison(name, "differs", tuple(difference_texts))
+    return ResultComparison(result_name, "differs", tuple(difference_texts))
 
 
 def _find_column_differences(old_frame: pd.DataFrame, new_frame: pd.DataFrame) -> Iterator[str]:

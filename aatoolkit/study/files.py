@@ -93,7 +93,7 @@ def result_file_name(result_hash: str) -> str:
     return f"{RESULTS_FOLDER}/{result_hash}.parquet"
 
 
-def is_study_file(name: str) -> bool:
+def is_study_file(file_name: str) -> bool:
     """Return whether a study can have a file of this name, which is relative to its folder.
 
     Examples
@@ -101,13 +101,13 @@ def is_study_file(name: str) -> bool:
     >>> is_study_file("study.json"), is_study_file("../study.json")
     (True, False)
     """
-    return _FILE_NAME_PATTERN.fullmatch(name) is not None
+    return _FILE_NAME_PATTERN.fullmatch(file_name) is not None
 
 
 def parse_json(
     content: bytes, parse_document: Callable[[Any], T], format_name: str = ""
 ) -> T | None:
-    """Decode the JSON document in a study's file, and return ``parse(document)``.
+    """Decode the JSON document in a study's file; return ``parse_document(document)``.
 
     The result is None if the document is damaged, or does not state the format ``format_name``
     (without ``aatoolkit-``).
@@ -167,19 +167,19 @@ class FolderFiles:
                 self.path, f"it cannot be listed ({error.strerror or error})"
             ) from None
 
-    def has(self, name: str) -> bool:
+    def has(self, file_name: str) -> bool:
         """Return whether the study has a file of this name."""
-        return os.path.lexists(self.path / name)
+        return os.path.lexists(self.path / file_name)
 
-    def read(self, name: str) -> bytes:
+    def read(self, file_name: str) -> bytes:
         """Return the content of the file of this name; raise `StudyError` if it is not usable."""
-        file_path = self.path / name
+        file_path = self.path / file_name
         try:
             if file_path.parent != self.path and not stat.S_ISDIR(
                 os.lstat(file_path.parent).st_mode
             ):
                 problem_text = "is behind a link"
-            elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file_path).st_mode)):
+            elif not (is_study_file(file_name) and stat.S_ISREG(os.lstat(file_path).st_mode)):
                 problem_text = "is not a regular file of a study"
             else:
                 with open(file_path, "rb") as stream:
@@ -191,7 +191,7 @@ class FolderFiles:
             problem_text = "is missing"
         except OSError as error:
             problem_text = f"cannot be read ({error.strerror})"
-        raise unusable_study_error(self.path, f"{name} {problem_text}")
+        raise unusable_study_error(self.path, f"{file_name} {problem_text}")
 
 
 class ZipFiles:
@@ -220,19 +220,19 @@ class ZipFiles:
         """Return the sorted names of all files."""
         return sorted(self._names)
 
-    def has(self, name: str) -> bool:
+    def has(self, file_name: str) -> bool:
         """Return whether the study has a file of this name."""
-        return name in self._names
+        return file_name in self._names
 
-    def read(self, name: str) -> bytes:
+    def read(self, file_name: str) -> bytes:
         """Return the content of the file of this name; raise `StudyError` if it is not usable."""
         try:
-            return self._zip.read(name)
+            return self._zip.read(file_name)
         except KeyError:
             problem_text = "is missing"
         except Exception as error:  # a damaged, encrypted or oddly compressed member
             problem_text = f"cannot be read ({error})"
-        raise unusable_study_error(self.path, f"{name} {problem_text}")
+        raise unusable_study_error(self.path, f"{file_name} {problem_text}")
 
 
 StudyFiles = FolderFiles | ZipFiles
@@ -260,7 +260,9 @@ def sha256_of(content: bytes) -> str:
 def format_seal(hash_by_file: Mapping[str, str]) -> bytes:
     """Return the content of the file ``SHA256SUMS``, from a dict of file names with hashes."""
     seal_lines = (
-        f"{hash_by_file[name]}  {name}\n" for name in sorted(hash_by_file) if name != SEAL_FILE
+        f"{hash_by_file[file_name]}  {file_name}\n"
+        for file_name in sorted(hash_by_file)
+        if file_name != SEAL_FILE
     )
     return "".join(seal_lines).encode()
 
@@ -431,7 +433,7 @@ class Record:
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response, with headers and time; ``body`` are the bytes of it."""
+        """Return the recorded response, with headers and time; ``body`` has its bytes."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:

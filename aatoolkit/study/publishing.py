@@ -333,12 +333,12 @@ def _make_published_tables(
     responses, each with the reason. ``redacted_names`` are the columns to redact, as the user named
     them.
     """
-    tables_by_number = dict(
+    tables_by_response_number = dict(
         enumerate(sorted(tables_of_responses, key=lambda tables: _make_sort_key(tables.payload)), 1)
     )
     response_rows = [
         _make_response_row(tables.payload, metadata_of(tables.main).sources[0])
-        for tables in tables_by_number.values()
+        for tables in tables_by_response_number.values()
     ]
     for payload, error_reason in sorted(
         failed_payloads, key=lambda failure: _make_sort_key(failure[0])
@@ -349,16 +349,16 @@ def _make_published_tables(
     responses_table = _make_table_about_responses(
         "responses",
         [
-            {"response": response_number, **row}
-            for response_number, row in enumerate(response_rows, 1)
+            {"response": response_number, **response_row}
+            for response_number, response_row in enumerate(response_rows, 1)
         ],
     )
     availability_rows: list[tuple[Any, ...]] = []
-    section_by_table: dict[str, str] = {}
+    section_name_by_table: dict[str, str] = {}
     for response_number, tables in sorted(
-        tables_by_number.items(), key=lambda item: item[1].section
+        tables_by_response_number.items(), key=lambda item: item[1].section
     ):
-        section_by_table |= dict.fromkeys(tables, tables.section)
+        section_name_by_table |= dict.fromkeys(tables, tables.section)
         for table_name in tables:
             for column_name, column_metadata in metadata_of(tables[table_name]).columns.items():
                 availability = column_metadata.availability
@@ -375,8 +375,8 @@ def _make_published_tables(
                 )
     availability_rows.sort(key=itemgetter(0))
     published_tables = [
-        _combine_table(table_name, section, tables_by_number, responses_table.frame)
-        for table_name, section in section_by_table.items()
+        _combine_table(table_name, section_name, tables_by_response_number, responses_table.frame)
+        for table_name, section_name in section_name_by_table.items()
     ]
     published_tables += [
         responses_table,
@@ -439,23 +439,23 @@ def _make_table_about_responses(table_name: str, rows: Sequence[Any]) -> Publish
 def _combine_table(
     table_name: str,
     section_name: str,
-    tables_by_number: Mapping[int, Tables],
+    tables_by_response_number: Mapping[int, Tables],
     response_frame: pd.DataFrame,
 ) -> PublishedTable:
     """Combine the tables called ``table_name`` of several responses into one table.
 
-    Each row also has the host, filters and time of its response. ``tables_by_number`` has the
-    tables of each response by its number, and ``response_frame`` has one row per response.
+    Each row also has the host, filters and time of its response. ``tables_by_response_number`` has
+    the tables of each response by its number, and ``response_frame`` has one row per response.
     """
-    section_tables_by_number = {
+    used_tables_by_response_number = {
         response_number: tables
-        for response_number, tables in tables_by_number.items()
+        for response_number, tables in tables_by_response_number.items()
         if tables.section == section_name and table_name in tables
     }
-    table_frames = [tables[table_name] for tables in section_tables_by_number.values()]
+    table_frames = [tables[table_name] for tables in used_tables_by_response_number.values()]
     table_rows = concat(table_frames, ignore_index=True)
     row_positions = np.repeat(
-        [response_number - 1 for response_number in section_tables_by_number],
+        [response_number - 1 for response_number in used_tables_by_response_number],
         [len(table_frame) for table_frame in table_frames],
     )
     context_columns = (
@@ -487,7 +487,7 @@ def _combine_table(
     )
     table_docs = (
         tables.declaration[table_name].doc
-        for tables in section_tables_by_number.values()
+        for tables in used_tables_by_response_number.values()
         if tables.declaration is not None
     )
     table_frame = attach(pd.concat([context_columns, table_rows], axis=1), frame_metadata)

@@ -250,8 +250,8 @@ def read_usable_tables(study: Study, record: Record) -> Dataset:
 def hash_tables(dataset: Dataset) -> TableHashes:
     """Return the row count and the hash of each table of a dataset, by ``section.table``."""
     return {
-        f"{section}.{table_name}": (tables.rows[table_name], logical_hash(tables[table_name]))
-        for section, tables in dataset.items()
+        f"{section_name}.{table_name}": (tables.rows[table_name], logical_hash(tables[table_name]))
+        for section_name, tables in dataset.items()
         for table_name in tables
     }
 
@@ -360,7 +360,7 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
     The name may include the section, as ``section.table``. ``host`` and ``scope`` (the filters)
     select one of several responses. Raise `ScopeError` if no or several responses have the table.
     """
-    section, _, name = table.rpartition(".")
+    requested_section_name, _, requested_table_name = table.rpartition(".")
     hosts = sorted({record.host for record in study._current_records if record.host})
     if host is not None and host not in hosts:
         raise item_not_found("host", host, hosts)
@@ -368,14 +368,16 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
     tables_by_description = {}
     for record in study._current_records:
         is_selected = host in (None, record.host) and scope in (None, record.scope)
-        if not is_selected or (section and record.section not in (None, section)):
+        if not is_selected or (
+            requested_section_name and record.section not in (None, requested_section_name)
+        ):
             continue
         for section_name, tables in read_usable_tables(study, record).items():
             known_table_names += (
                 *tables,
                 *(f"{section_name}.{table_name}" for table_name in tables),
             )
-            if name in tables and section in ("", section_name):
+            if requested_table_name in tables and requested_section_name in ("", section_name):
                 filters_text = record.scope._to_query() if record.scope else "no filters"
                 tables_by_description[f"host {record.host}, {filters_text}, {section_name}"] = (
                     tables
@@ -386,11 +388,14 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
         examples_text = "; ".join([*tables_by_description][:5])
         table_count = len(tables_by_description)
         message = (
-            f"{table_count} responses have a table {name}: name host and scope ({examples_text})"
+            f"{table_count} responses have a table {requested_table_name}: "
+            f"name host and scope ({examples_text})"
         )
     else:
         names_with_ending = [
-            known_name for known_name in known_table_names if known_name.endswith(name)
+            known_name
+            for known_name in known_table_names
+            if known_name.endswith(requested_table_name)
         ]
         hint = suggest_names(find_near_matches(table, known_table_names) or names_with_ending[:3])
         filters_text = f" with {scope!r}" if scope else ""

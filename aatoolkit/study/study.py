@@ -1063,9 +1063,9 @@ class Study(metaclass=ShortHelpMeta):
                 raise self._unusable_error(f"{file_name} does not match the seal; verify it")
 
     def _hash_tables_of_record(self, record: Record) -> TableHashes:
-        """Return the number of rows and the hash of each table of a recorded response.
+        """Return a dict with the number of rows and the hash of each table of a recorded response.
 
-        The dict is empty if the response is an error.
+        The keys are the names of the tables. The dict is empty if the response is an error.
         """
         return hash_tables(read_usable_tables(self, record))
 

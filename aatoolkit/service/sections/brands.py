@@ -92,7 +92,9 @@ def overview(observations: Observations) -> SectionResponse:
             "topBrands": _list_top_brands(observations),
             "engines": _list_engine_measures(observations),
         },
-        find_answers_availability(observations, reasons=no_measure_reasons, fields=state_by_path),
+        find_answers_availability(
+            observations, reasons=no_measure_reasons, state_by_path=state_by_path
+        ),
     )
 
 
@@ -340,7 +342,7 @@ def ranking(observations: Observations) -> SectionResponse:
         find_answers_availability(
             observations,
             reasons=[explain_no_rows(observations, "mentions")],
-            fields=find_previous_window_states(observations, _RANKING_PREVIOUS_PATHS),
+            state_by_path=find_previous_window_states(observations, _RANKING_PREVIOUS_PATHS),
         ),
     )
 
@@ -456,7 +458,7 @@ def perception(observations: Observations) -> SectionResponse:
             observations,
             sum(row["scoredCount"] for row in sentiment_rows if row["scoredCount"] is not None),
             reasons=dict.fromkeys(reason_by_field.values()),
-            fields=state_by_field,
+            state_by_path=state_by_field,
         ),
     )
 
@@ -552,7 +554,7 @@ def prompts(observations: Observations) -> SectionResponse:
         find_answers_availability(
             observations,
             reasons=(explain_no_mentions(observations), explain_no_own_citations(observations)),
-            fields=state_by_path,
+            state_by_path=state_by_path,
         ),
     )
 
@@ -711,7 +713,7 @@ def chats(observations: Observations) -> SectionResponse:
         reasons=[f"{reason}, the latest, from {chat_rows[-1]['ranAt']:%Y-%m-%d} on."]
         if len(chat_rows) < matched_count
         else (),
-        fields={
+        state_by_path={
             f"chats[].{table}": State("unavailable", empty_reason)
             for table in _SQL_BY_CHAT_FIELD
             if (empty_reason := explain_no_rows(observations, table))

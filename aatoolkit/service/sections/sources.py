@@ -71,7 +71,9 @@ def _find_availability(observations: Observations, *json_paths: str) -> SectionA
         retrieval_state = State("not_applicable" if is_hidden_by_all else "partial", reason)
         state_by_path = dict.fromkeys(json_paths, retrieval_state)
     answer_count = observations.fetch_value("SELECT count(*) FROM named_answers")
-    return find_answers_availability(observations, sample_count=answer_count, fields=state_by_path)
+    return find_answers_availability(
+        observations, sample_count=answer_count, state_by_path=state_by_path
+    )
 
 
 # --- domains -----------------------------------------------------------------------------------
@@ -366,7 +368,9 @@ def gaps(observations: Observations) -> SectionResponse:
     )
     availability = find_answers_availability(
         observations,
-        fields={"topicGaps": State("partial", reason_sentence)} if topic_count_row["n"] else {},
+        state_by_path={"topicGaps": State("partial", reason_sentence)}
+        if topic_count_row["n"]
+        else {},
     )
     if availability.status == "unavailable":
         return SectionResponse(body, availability)
@@ -445,7 +449,7 @@ def fanouts(observations: Observations) -> SectionResponse:
         "terms": [],
         "engineSupport": observations.fetch_rows(_FANOUT_EXPOSURE_SQL),
     }
-    availability = _find_fanouts_availability(observations)
+    availability = _find_query_fanout_availability(observations)
     if availability.status not in ("available", "partial"):
         return SectionResponse(body, availability)
     body["totals"] = observations.fetch_row(_FANOUT_TOTALS_SQL)
@@ -458,7 +462,7 @@ def fanouts(observations: Observations) -> SectionResponse:
     return SectionResponse(body, replace(availability, sample_count=answer_count))
 
 
-def _find_fanouts_availability(observations: Observations) -> SectionAvailability:
+def _find_query_fanout_availability(observations: Observations) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``fanouts``.
 
     It names the engines (AI assistants) that hide their search queries.

@@ -466,7 +466,9 @@ class AggregateCells(MethodResult):
 
     def _explain_cells(self, column: str, row_positions: Any) -> tuple[Explanation, ...]:
         """Explain the cells of the input frame in ``column`` and ``row_positions``."""
-        return tuple(self.inputs[0].explain(int(row), column) for row in row_positions)
+        return tuple(
+            self.inputs[0].explain(int(row_position), column) for row_position in row_positions
+        )
 
     def _explain_aggregate(
         self, cell: Explanation, position: int, planned_cells: PlannedCells, row_positions: Any
@@ -479,63 +481,74 @@ class AggregateCells(MethodResult):
         plan = planned_cells.plan
         cells = planned_cells.cells
         rule = planned_cells.plan.rule
-        used_rows = row_positions[cells.has_number[row_positions]].tolist()
-        unused_rows = row_positions[~cells.has_number[row_positions]].tolist()
-        count_text = counted(len(used_rows), "row")
+        used_row_positions = row_positions[cells.has_number[row_positions]].tolist()
+        unused_row_positions = row_positions[~cells.has_number[row_positions]].tolist()
+        used_count_text = counted(len(used_row_positions), "row")
         if rule.rule == "sum":
-            numerator = explain_sum(plan, self.first_input, False, used_rows, self._explain_cells)
-            formula = f"sum over {count_text}: {str(numerator.formula).partition(' = ')[2]}"
+            numerator = explain_sum(
+                plan, self.first_input, False, used_row_positions, self._explain_cells
+            )
+            formula = f"sum over {used_count_text}: {str(numerator.formula).partition(' = ')[2]}"
             children = numerator.children
         elif rule.rule in ("mean", "ratio"):
             response_count_text = ""
-            denominator_rows = used_rows
+            denominator_row_positions = used_row_positions
             if plan.response_totals is not None:
                 group_ids, first_row_positions = plan.response_totals.find_used_totals(
                     cells.has_number, planned_cells.groups
                 )
-                denominator_rows = first_row_positions[group_ids == position].tolist()
-                response_count_text = f" over {len(denominator_rows)} responses"
+                denominator_row_positions = first_row_positions[group_ids == position].tolist()
+                response_count_text = f" over {len(denominator_row_positions)} responses"
             children = numerator, denominator = (
-                explain_sum(plan, self.first_input, False, used_rows, self._explain_cells),
-                explain_sum(plan, self.first_input, True, denominator_rows, self._explain_cells),
+                explain_sum(plan, self.first_input, False, used_row_positions, self._explain_cells),
+                explain_sum(
+                    plan, self.first_input, True, denominator_row_positions, self._explain_cells
+                ),
             )
             formula = (
-                f"{numerator.column} / {denominator.column}{response_count_text} over {count_text} "
+                f"{numerator.column} / {denominator.column}{response_count_text} "
+                f"over {used_count_text} "
                 f"= {to_text(numerator.value)} / {to_text(denominator.value)}"
             )
         else:
-            formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {count_text}"
-            children = self._explain_cells(plan.inputs[0], used_rows)
-        reason_of_unused_row = pd.Series(
-            [str(cells.availabilities[int(cells.codes[row])]) for row in unused_rows], dtype=object
+            formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {used_count_text}"
+            children = self._explain_cells(plan.inputs[0], used_row_positions)
+        unused_row_reasons = pd.Series(
+            [
+                str(cells.availabilities[int(cells.codes[row_position])])
+                for row_position in unused_row_positions
+            ],
+            dtype=object,
         )
         if rule.over:
             is_zero_total = (as_floats(self.first_input[plan.inputs[1]]) == 0) & cells.is_applicable
-            reason_of_unused_row[is_zero_total[unused_rows]] = (
-                f"{plan.inputs[1]} is 0, and it is " + reason_of_unused_row
+            unused_row_reasons[is_zero_total[unused_row_positions]] = (
+                f"{plan.inputs[1]} is 0, and it is " + unused_row_reasons
             )
-        counts_by_reason = Counter(reason_of_unused_row)
+        unused_row_count_by_reason = Counter(unused_row_reasons)
         notes = [
-            f"{counted(row_count, 'row')} left out: {reason}"
-            for reason, row_count in counts_by_reason.items()
+            f"{counted(unused_row_count, 'row')} left out: {reason}"
+            for reason, unused_row_count in unused_row_count_by_reason.items()
         ]
         notes += [rule.why] if rule.why else []
         missing_reason = None
         if cell.value is None:
             missing_reason = "no row is in this group"
-            if unused_rows:
+            if unused_row_positions:
                 missing_reason = (
-                    f"{len(unused_rows)} of its {len(row_positions)} rows have no number "
+                    f"{len(unused_row_positions)} of its {len(row_positions)} rows have no number "
                 )
-                missing_reason += f"({'; '.join(counts_by_reason)})"
-                missing_reason += "; skip_missing=True leaves them out" * bool(used_rows)
-            elif used_rows:
+                missing_reason += f"({'; '.join(unused_row_count_by_reason)})"
+                missing_reason += "; skip_missing=True leaves them out" * bool(used_row_positions)
+            elif used_row_positions:
                 missing_reason = "its denominator is 0, and there is no rate of nothing"
-            children = (*children, *self._explain_cells(plan.inputs[0], unused_rows))
+            children = (*children, *self._explain_cells(plan.inputs[0], unused_row_positions))
         return replace(
             cell,
-            formula=None if missing_reason and (unused_rows or not used_rows) else formula,
-            rows=len(used_rows),
+            formula=None
+            if missing_reason and (unused_row_positions or not used_row_positions)
+            else formula,
+            rows=len(used_row_positions),
             children=children,
             missing=missing_reason,
             notes=tuple(notes),

@@ -271,10 +271,10 @@ class Explainer:
 
     def _replay_or_raise(self, frame: pd.DataFrame) -> RecomputedFrame:
         """Recompute a frame from its responses; raise `UntraceableError` if that fails."""
-        frame_or_reason = self._compute_once(self._try_replay, frame)
-        if isinstance(frame_or_reason, str):
-            raise UntraceableError(frame_or_reason)
-        return frame_or_reason
+        replay_result = self._compute_once(self._try_replay, frame)
+        if isinstance(replay_result, str):
+            raise UntraceableError(replay_result)
+        return replay_result
 
     def _try_replay(self, frame: pd.DataFrame) -> RecomputedFrame | str:
         """Return a frame recomputed from its responses, or the reason why that failed as text."""
@@ -325,32 +325,32 @@ def _flatten_with_metadata(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMeta
     return flat_frame, metadata_of(flat_frame)
 
 
-def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice) -> int:
+def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row_choice: RowChoice) -> int:
     """Return the position of a row from a dict of column values, an index label or a position."""
     # An integer that is no label is a position.
     row_count = len(frame)
-    row_key = row
-    if isinstance(row, Mapping):
-        row_key = dict(row)
-        matching_positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
-        row_description = key_to_text(row)
+    row_key = row_choice
+    if isinstance(row_choice, Mapping):
+        row_key = dict(row_choice)
+        matching_positions = np.flatnonzero(Explainer.rows_with(flat_frame, row_choice))
+        row_description = key_to_text(row_choice)
         if not len(matching_positions):
             suggestions = tuple(
                 match
-                for name, value in row.items()
+                for name, value in row_choice.items()
                 for match in find_near_matches(value, map(str, flat_frame[name].unique()))
             )
             hint = suggest_names(suggestions, "choose values that are in one")
             message = f"no row has {row_description}; {hint}"
             raise ItemNotFound(message, key=row_key, suggestions=suggestions)
     else:
-        matching_positions = _find_label_positions(frame, row)
-        row_description = f"the label {row!r}"
+        matching_positions = _find_label_positions(frame, row_choice)
+        row_description = f"the label {row_choice!r}"
         if not len(matching_positions):
-            if isinstance(row, int | np.integer) and -row_count <= row < row_count:
-                return int(row) % row_count
+            if isinstance(row_choice, int | np.integer) and -row_count <= row_choice < row_count:
+                return int(row_choice) % row_count
             raise ItemNotFound(
-                f"there is no row {row!r} among {counted(row_count, 'row')}", key=row
+                f"there is no row {row_choice!r} among {counted(row_count, 'row')}", key=row_choice
             )
     if len(matching_positions) == 1:
         return int(matching_positions[0])

@@ -27,7 +27,7 @@ from aatoolkit.normalizer.column_availability import (
     DENIED_REASON,
     ENGINE_LIST_RULE,
     find_narrowest_path,
-    find_target_coverage,
+    find_path_coverage,
     parse_target,
 )
 from aatoolkit.normalizer.tables import Tables
@@ -230,13 +230,13 @@ class _ColumnCells:
         self.count_columns = count_names if {*count_names} <= {*plain_frame.columns} else ()
         for signal in table.response.tables._origin.signals:
             covers_all_rows = signal.scope in ("section", "engine")
-            extent = (
+            coverage = (
                 "all"
                 if covers_all_rows
-                else find_target_coverage(signal.target or "", self.declaration.pattern)
+                else find_path_coverage(signal.target or "", self.declaration.pattern)
             )
-            if extent and signal.rule != ENGINE_LIST_RULE:
-                self.signals.append((signal, extent))
+            if coverage and signal.rule != ENGINE_LIST_RULE:
+                self.signals.append((signal, coverage))
 
 
 class TableCells:
@@ -377,9 +377,9 @@ class TableCells:
         """
         return tuple(
             _convert_to_statement(signal)
-            for signal, extent in column_cells.signals
+            for signal, coverage in column_cells.signals
             if (
-                extent == "all"
+                coverage == "all"
                 or (
                     value_place is not None
                     # Whether the statement on some cells covers the value at the place.
@@ -527,7 +527,7 @@ def _explain_cells_at_path(
         for column in built_table.table.columns:
             if (
                 path != "$"
-                and find_target_coverage(path.removesuffix(KEY_MARKER), column.pattern) is None
+                and find_path_coverage(path.removesuffix(KEY_MARKER), column.pattern) is None
             ):
                 continue
             for position in range(len(table_cells.frame)):

@@ -110,12 +110,12 @@ class Tracer:
         columns: Sequence[str],
         row_positions: Sequence[int],
         formula: str,
-        row: Mapping[str, Any] | None = None,
+        row_key: Mapping[str, Any] | None = None,
     ) -> Explanation:
         """Explain a number by the cells of a frame in ``columns`` and ``row_positions``.
 
         ``name`` and ``value`` are those of the number. ``formula`` says in words how it was
-        computed from the cells. ``row`` is its key, as a dict by column.
+        computed from the cells. ``row_key`` is its key, as a dict by column.
         """
         explain_cells = self._cell_explainer(frame)
         cells = tuple(
@@ -124,13 +124,13 @@ class Tracer:
             for column in columns
             for cell in explain_cells(column, [position])
         )
-        if row is None and cells:
+        if row_key is None and cells:
             value = cells[0].value
-            row = cells[0].row
+            row_key = cells[0].row
         return Explanation(
             to_json_value(value),
             name,
-            to_json_value(row or {}),
+            to_json_value(row_key or {}),
             operation=RANDOM_OP,
             formula=formula,
             rows=len(row_positions),
@@ -138,12 +138,12 @@ class Tracer:
             end=_TOO_MANY_CELLS_REASON if len(row_positions) and not cells else None,
         )
 
-    def explain_setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
+    def explain_setting(self, name: str, value: Any, row_key: Mapping[str, Any]) -> Explanation:
         """Explain a number that is in no cell.
 
         For example, the confidence level is an argument, and the day of a row is computed.
         """
-        return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING_OP)
+        return Explanation(to_json_value(value), name, to_json_value(row_key), operation=SETTING_OP)
 
     def explain_total(
         self, sums: ClusterSums, name: str, sum_position: int, is_denominator: bool
@@ -183,7 +183,7 @@ class Tracer:
         explain_cell = self._frames[id(frame)][1]
 
         def explain_column(column: str, row_positions: Iterable[int]) -> tuple[Explanation, ...]:
-            cell_keys = [(id(frame), column, int(row)) for row in row_positions]
+            cell_keys = [(id(frame), column, int(row_position)) for row_position in row_positions]
             unexplained_keys = [cell_key for cell_key in cell_keys if cell_key not in self._cells]
             if len(self._cells) + len(unexplained_keys) > _MAX_CELLS:
                 return ()
@@ -217,19 +217,23 @@ class StatisticCells(MethodResult):
             for text_name in ("method", "verdict", "why")
         }
         notes = [
-            f"{column_name}: {text_by_name[column_name]}"
-            for column_name in ("method", "verdict")
-            if text_by_name[column_name] and column_name != column
+            f"{text_name}: {text_by_name[text_name]}"
+            for text_name in ("method", "verdict")
+            if text_by_name[text_name] and text_name != column
         ]
         number_cell = None if cell.value is None else self._tracer.explain_number(position, column)
         if number_cell is None:
-            reason = text_by_name["why"] or text_by_name["verdict"] or "it could not be computed"
+            missing_reason = (
+                text_by_name["why"] or text_by_name["verdict"] or "it could not be computed"
+            )
             return replace(
-                cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
+                cell,
+                missing=str(missing_reason) if cell.value is None else None,
+                notes=tuple(notes),
             )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
         explanation_fields = {
-            text_name: getattr(number_cell, text_name) for text_name in field_names
+            field_name: getattr(number_cell, field_name) for field_name in field_names
         }
         return replace(cell, **explanation_fields, notes=(*number_cell.notes, *notes))
 
