@@ -469,8 +469,12 @@ def _parse_as_text(dtype: str, _year: Any, value: Any) -> str | None:
 def _parse_parts(dtype: str, year: Any, value: Any) -> Any:
     """Return the value that an object gives in parts, such as 0.25 for ``{"num": 1, "den": 4}``.
 
-    The object has a numerator and a denominator, units and nanounits, or the parts of a day.
+    The object has a numerator and a denominator, units and nanounits, or the parts of a day. A day
+    may also be a list such as ``[2026, 11, 20]``.
     """
+    if type(value) is list:
+        is_day = [*map(type, value)] == [int] * 3 and value[0] >= 1900
+        return _to_epoch_days(date(*value)) if is_day else None
     if type(value) is not dict:
         return None
     number_by_name = {

@@ -13,7 +13,7 @@ from aatoolkit._util.files import write_bytes
 from aatoolkit._util.lexicon import is_word_of
 from aatoolkit._util.text import counted, print_wrapped
 from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, item_not_found
-from aatoolkit.jsontree.paths import parse_pattern
+from aatoolkit.jsontree.paths import NamedColumn, parse_pattern
 from aatoolkit.profile.asking import (
     PlannedRequest,
     Responses,
@@ -111,6 +111,15 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
                     parse_pattern(table.rows.path): table.rows.header
                     for table in analysis.declaration
                     if table.rows.header is not None
+                }
+                # In a table with labels of rows, each column names the list of column names.
+                header_paths |= {
+                    parse_pattern(table.rows.path): step.header
+                    for table in analysis.declaration
+                    for column in table.columns
+                    if (column.source or "").startswith('["')
+                    for step in parse_pattern(column.source)
+                    if isinstance(step, NamedColumn)
                 }
                 main_row_path = analysis.draft_tables[0].steps
                 structure = ResponseStructure(

@@ -128,6 +128,8 @@ def find_field_format(values: Sequence[Any], name: str) -> FieldFormat:
     value_types = {*map(type, present_values)}
     if not value_types:
         return FieldFormat("string", reason=NO_VALUE_REASON)
+    if value_types == {list} and _parse_all(values, "date", "parts", ()) is not None:
+        return FieldFormat("date", "parts", reason="year, month and day in a list")
     if value_types in ({list}, {bool}):
         return FieldFormat(
             "boolean" if value_types == {bool} else "list<string>", reason="JSON's own"

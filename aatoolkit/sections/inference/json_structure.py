@@ -295,7 +295,11 @@ class JsonStructure:
                     ]
                     self._add_values(row_set, (*steps, Field(field_name)), field_values)
         if list in value_types:
-            list_group = ListGroup(steps, _keep_values_of_type(list, row_values))
+            lists = _keep_values_of_type(list, row_values)
+            if not parse_values(lists, Reading("date", "parts")).invalid_positions:
+                row_set.columns.append((steps, lists))  # such as [2026, 11, 20]
+                return
+            list_group = ListGroup(steps, lists)
             if (
                 list_group.max_length <= 1 < len(list_group.items)
                 and list_group.kinds == {"dict"}

@@ -94,6 +94,11 @@ def classify_name(name: str) -> NameMeaning:
     ('money', 'share')
     >>> classify_name("2xx").kind, classify_name("share_5xx").kind, classify_name("comScore").kind
     ('count', 'share', 'score')
+
+    A list of points, each a time and a value, is no change in percentage points:
+
+    >>> classify_name("points_2").kind, classify_name("liftPoints").kind
+    ('', 'change')
     """
     words = split_name(name)
     return NameMeaning(words, next(_iter_kinds(words), ""))
@@ -105,6 +110,7 @@ def _iter_kinds(words: list[str]) -> Iterator[str]:
     subset_match = _SUBSET_PATTERN.search(" ".join(words))
     is_met_by_condition = {
         "SERIAL": is_serial_number(words),
+        "VALUES": all(word.isdigit() or word in words_of("value") for word in words),
         "SUBSET": subset_match is not None and subset_match[1] in (None, *words_of("counted")),
     }
 
