@@ -525,7 +525,10 @@ class ResponseValueSearch:
             field_path = (*path, Field(key))
             nested_names = value if isinstance(value, dict) else ()
             is_about_data = any(has_word_of(name, "drawn") for name in nested_names)
-            is_about_data |= any(map(states_missing_data, iter_texts(value)))
+            is_about_data |= any(
+                isinstance(text, str) and states_missing_data(text)
+                for text in iter_nested_values(value)
+            )
             if echoes_request(key) and not is_about_data:
                 continue
             # Whether figures may be revised does not say that any are missing.
