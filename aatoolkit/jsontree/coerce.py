@@ -473,8 +473,8 @@ def _parse_parts(dtype: str, year: Any, value: Any) -> Any:
     may also be a list such as ``[2026, 11, 20]``.
     """
     if type(value) is list:
-        is_day = [*map(type, value)] == [int] * 3 and value[0] >= 1900
-        return _to_epoch_days(date(*value)) if is_day else None
+        is_day = [*map(type, value)] == [int] * 3 and 1900 <= value[0] <= 2100
+        return _to_epoch_days(date(*value)) if is_day and dtype == "date" else None
     if type(value) is not dict:
         return None
     number_by_name = {

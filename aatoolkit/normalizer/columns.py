@@ -516,7 +516,7 @@ _PANDAS_DTYPE_BY_NAME = {
 def _make_index_and_positions(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
     """Return the column names as a pandas Index, and a dict from name to position.
 
-    The position is an array with one number.
+    Each position is an array of length 1, as pandas needs it for a block of one column.
     """
     # The index is cached; a frame gets a view of it.
     positions = {name: np.array([position]) for position, name in enumerate(names)}

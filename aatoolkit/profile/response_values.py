@@ -37,6 +37,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
     SHARE_TOTAL,
+    find_tag,
     find_total,
     join_short_list,
     parse_count,
@@ -289,7 +290,7 @@ class ResponseValueSearch:
         If the value is a count that has a total, return ``none``, ``some`` or ``full`` (how much of
         the total was counted) instead.
         """
-        value = _find_tag(find_value_at(response, path))
+        value = find_tag(find_value_at(response, path))
         total_field = self.total_field_by_path.get(path)
         if not total_field:
             return value
@@ -544,7 +545,7 @@ class ResponseValueSearch:
                     self._add_value(field_path, completeness_by_engine)
                 elif not self._add_keyed_rows(value, field_path):
                     self._add_fields(value, field_path)
-                    if isinstance(tag := _find_tag(value), str):
+                    if isinstance(tag := find_tag(value), str):
                         self._add_value(field_path, tag, self._has_numbers)
             elif isinstance(value, list):
                 header_paths = self._structure.header_by_row_path.values()
@@ -880,15 +881,9 @@ def _to_flag(value: Any, key: str) -> Any:
     return value == 1 if type(value) is int and value in (0, 1) and is_flag_name(key) else value
 
 
-def _find_tag(value: Any) -> Any:
-    """Return the key of an object such as ``{"Partial": {"days": 3}}``; other values unchanged."""
-    is_tagged = isinstance(value, dict) and [*map(type, value.values())] == [dict]
-    return next(iter(value)) if is_tagged else value
-
-
 def _to_flag_or_text(value: Any, key: str) -> Any:
     """Return a text or boolean unchanged; for a list, its first text; for other values, None."""
-    value = _find_tag(_to_flag(value, key))
+    value = find_tag(_to_flag(value, key))
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) and not _is_number_text(value) else None

@@ -44,6 +44,8 @@ from aatoolkit.sections.availability_rule import to_rule_word
 BOOLEAN_WORDS = {"true", "false"}
 _MEANING_BY_COMPLETENESS = {"full": "available", "some": "partial", "none": "unavailable"}
 _NOT_APPLICABLE = AVAILABILITY_BY_TERM["not_applicable"]
+_PARTIAL_COUNT_PATTERN = re.compile(r"\* \w+ \*")
+"""Matches a masked pair of numbers, such as ``* of *``."""
 _NUMBER_IN_TEXT_PATTERN = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Glossary = Mapping[str, str]
@@ -254,7 +256,9 @@ class WordMeanings:
             # False under `isPartial` says that all is there, under `empty` only that something is.
             return "available" if flag_availability.status == Status.PARTIAL else NO_MEANING
         if "{all}" in text and not states_missing_data(text):
-            return "available"
+            counts_data = has_word_of(text, "days", "engine", "ran")
+            is_whole = counts_data and not _PARTIAL_COUNT_PATTERN.search(text)
+            return "available" if is_whole else NO_MEANING
         is_negative_key = not self._may_be_note or has_word_of(self._key, "negation")
         if text == "true" and is_with_and_without_numbers and not is_negative_key:
             return NO_MEANING  # what an engine can show may be there, or not

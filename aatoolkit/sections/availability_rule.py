@@ -59,8 +59,8 @@ class Rule:
         ignored. In a key, ``*`` stands for any text and ``{engine}`` for the name of an engine, as
         in ``{"{engine}: late since *": "partial"}``. A count that reaches its total, such as ``30
         of 30``, is read as ``{all}``, and 1 and 0 as true and false, if these are keys. The key
-        ``[]`` stands for an empty list of what is missing, beside numbers. An object whose only key
-        is a key of ``words``, such as ``{"Partial": {…}}``, is read as this key.
+        ``[]`` stands for an empty list of what is missing, beside numbers, if ``at`` leads into
+        this list. An object such as ``{"Partial": {…}}`` is read as its key, if that is a key.
     of : {"engine", "field", "section"}, optional
         What each key of the object, or each row, is about. By default, keys are looked up among the
         known engines and fields.
@@ -208,15 +208,17 @@ class Rule:
         return self.find_tag(document)
 
     def find_tag(self, value: Any) -> Any:
-        """Return the key of an object with a single key that is in ``words``; else ``value``.
+        """Return the only key of an object, if it is in ``words`` and leads to an object.
+
+        Other values are returned unchanged.
 
         Examples
         --------
         >>> Rule(words={"Partial": "partial"}).find_tag({"Partial": {"missing_days": 3}})
         'Partial'
         """
-        is_tagged = isinstance(value, dict) and len(value) == 1 and self.words.keys() >= {*value}
-        return next(iter(value)) if is_tagged else value
+        tag = find_tag(value)
+        return tag if isinstance(tag, str) and tag in self.words else value
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
         """Look a value up in ``words``; return its meaning, and the engine (AI assistant) in it.
@@ -239,7 +241,9 @@ class Rule:
         meaning = self.words.get(value_text, self.words.get(flag_word))
         for word in self.words if meaning is None else ():
             word_pattern = _compile_word_pattern(word)
-            if word_pattern and (match := word_pattern.fullmatch(value_text)):
+            if word_pattern and (
+                match := word_pattern.fullmatch(value_text) or word_pattern.fullmatch(str(value))
+            ):
                 return self.words[word], match.groupdict().get("engine")
         return meaning, None
 
@@ -259,6 +263,18 @@ class Rule:
         )
 
 
+def find_tag(value: Any) -> Any:
+    """Return the only key of an object, if it leads to an object; other values unchanged.
+
+    Examples
+    --------
+    >>> find_tag({"Partial": {"days": 3}}), find_tag({"partial": False})
+    ('Partial', {'partial': False})
+    """
+    is_tagged = isinstance(value, dict) and [*map(type, value.values())] == [dict]
+    return next(iter(value)) if is_tagged else value
+
+
 _MAX_SHORT_LIST_LENGTH = 5
 """The greatest length of a list that is read as a statement on missing data.
 
@@ -266,7 +282,9 @@ A longer list is a row of data.
 """
 
 _COUNT_PATTERN = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
-_FULL_COUNT_PATTERN = re.compile(r"\b([1-9]\d*) (?:of|von|de|sur|di|van|av) \1\b")
+_FULL_COUNT_PATTERN = re.compile(
+    r"(?<![\d.,])([1-9]\d*) (?:of|von|de|sur|di|van|av) \1(?![.,\s]?\d)\b"
+)
 
 
 def parse_count(value: object) -> int | None:

@@ -43,6 +43,7 @@ from aatoolkit.sections.availability_rule import (
     Rule,
     find_total,
     join_short_list,
+    parse_count,
     to_completeness,
     to_rule_word,
 )
@@ -309,9 +310,12 @@ def _find_rule_values(
         row_value = rule.find_tag(join_short_list(row_value))
         if isinstance(last_step, Entries) and isinstance(row_value, dict):
             for name, entry_value in row_value.items():
-                if rule.total:
+                entry_value = rule.find_tag(entry_value)
+                if rule.total and parse_count(entry_value) is not None:
                     total = find_total(record, rule.total, response_scan.requested_days)
                     entry_value = to_completeness(entry_value, total)
+                if name == rule.total:
+                    continue
                 scope, entry_target = ("section", None) if rule.of == "section" else ("entry", name)
                 if rule.kind == "rows":
                     scope, entry_target = "part", target.rpartition(".")[0]

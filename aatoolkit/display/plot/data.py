@@ -999,9 +999,9 @@ _DETAILS_BY_RESPONSE: WeakKeyDictionary[HeldResponse, ResponseDetails] = WeakKey
 
 
 def _read_response_details(response: HeldResponse) -> ResponseDetails:
-    """Return the `ResponseDetails` (own names, titles, days) of a response, read only once.
+    """Return the `ResponseDetails` of a response: own brands, titles and days.
 
-    If the response is too large, or is not in memory, nothing is collected.
+    They are cached, and empty if the response is too large or not in memory.
     """
     if response not in _DETAILS_BY_RESPONSE:
         response_details = _DETAILS_BY_RESPONSE[response] = ResponseDetails()

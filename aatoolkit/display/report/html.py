@@ -86,8 +86,9 @@ def render_scrolling_table(
 def render_linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
     """Return an HTML table of the first rows, whose numbers link to their explanations.
 
-    ``data`` has all rows. ``evidence`` has the rows to show, and collects the explanations of their
-    numbers. ``columns`` are the names of the columns that a report prefers to show.
+    Only the rows in ``evidence`` are shown; the explanations of their numbers are added to it.
+    ``data`` has all rows, for the choice of columns. ``columns`` are the names of the columns that
+    a report prefers to show.
     """
     shown_data = evidence.data
     title = evidence.title

@@ -226,7 +226,8 @@ class Ratio:
     Attributes
     ----------
     numerator : Operand or None
-        The upper count; None if it is not in the response, but whole on all rows.
+        The upper count; None if the response has no such column, but the numbers of the column
+        times the lower count are whole numbers on all rows.
     denominator : Operand
         The lower count.
     percent_factor : float

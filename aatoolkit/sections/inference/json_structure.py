@@ -32,7 +32,7 @@ from aatoolkit.jsontree.coerce import parse_values
 from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import to_snake_case
-from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
+from aatoolkit.sections.inference.words import Vocabulary, is_measure_name, is_time_name
 from aatoolkit.sections.section import widen_to_all_elements
 
 _NUMBER_PATTERN = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
@@ -296,7 +296,10 @@ class JsonStructure:
                     self._add_values(row_set, (*steps, Field(field_name)), field_values)
         if list in value_types:
             lists = _keep_values_of_type(list, row_values)
-            if not parse_values(lists, Reading("date", "parts")).invalid_positions:
+            may_be_days = value_types <= {list, type(None)} and is_time_name(
+                _find_last_field_name(steps)
+            )
+            if may_be_days and not parse_values(lists, Reading("date", "parts")).invalid_positions:
                 row_set.columns.append((steps, lists))  # such as [2026, 11, 20]
                 return
             list_group = ListGroup(steps, lists)

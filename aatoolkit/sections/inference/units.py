@@ -94,12 +94,13 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         return unit_guess, scale_factor
     # A text such as "€12.50" beside 1250 shows that the number is in cents.
     for price_column in column.draft_table.columns:
-        for factor in (1.0, 0.01):
-            if price_column.format.parse == "money" and np.allclose(
-                factor * column.numbers, price_column.numbers, atol=1e-6, equal_nan=True
-            ):
-                reason = f"{price_column.name} is {factor:g} times the number on every row"
-                return Guess(CURRENCY, PROVED, reason), factor
+        if (
+            price_column.format.parse == "money"
+            and len({*column.numbers[column.numbers > 0]}) >= MIN_DISTINCT_ROWS
+            and np.allclose(column.numbers / 100, price_column.numbers, 0.0, 1e-6, equal_nan=True)
+        ):
+            reason = f"{price_column.name} is a hundredth of the number on every row"
+            return Guess(CURRENCY, PROVED, reason), 0.01
     amount_path = re.sub(r"\.(units|nanos)$", "", column.source)
     has_nanos = f"{amount_path}.nanos" in (
         other_column.source for other_column in column.draft_table.columns
